@@ -1,0 +1,72 @@
+//! One `fetch_add` on one word: the baseline that everything else is measured against.
+//!
+//! Linearizable and wait-free; one line of memory. Every call moves that line to the caller, so
+//! throughput falls as callers get farther apart, but up to a dozen or so cores nothing in software
+//! beats it.
+
+use std::sync::atomic::Ordering::AcqRel;
+
+use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
+use crate::machine::{Line, Machine, Native, Place, Word};
+
+/// A counter that is one word and one instruction.
+///
+/// ```
+/// let counter = throng::counter::Hardware::new();
+/// assert_eq!([counter.next(), counter.next(), counter.next()], [0, 1, 2]);
+/// ```
+#[derive(Debug)]
+pub struct Hardware<M: Machine = Native> {
+    next: Line<M::Word>,
+}
+
+impl<M: Machine> Hardware<M> {
+    /// A counter on machine `M`; [`Hardware::new`] for real threads.
+    #[must_use]
+    pub fn on_machine() -> Self {
+        Hardware {
+            next: Line::word::<M>(0, Place::named("counter")),
+        }
+    }
+}
+
+impl Hardware {
+    /// A counter that starts at 0.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::on_machine()
+    }
+
+    /// The next number.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next_on(&Native::cpu())
+    }
+}
+
+impl Default for Hardware {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<M: Machine> Counting<M> for Hardware<M> {
+    #[inline]
+    fn next_on(&self, _cpu: &M::Cpu) -> u64 {
+        self.next.fetch_add(1, AcqRel)
+    }
+}
+
+impl<M: Machine> Method<M> for Hardware<M> {
+    const ABOUT: About = About {
+        name: "hardware",
+        summary: "one fetch_add on one word",
+        paper: "baseline",
+        consistency: Consistency::Linearizable,
+        progress: Progress::WaitFree,
+    };
+
+    fn build(_shape: &Shape) -> Result<Self, ShapeError> {
+        Ok(Self::on_machine())
+    }
+}

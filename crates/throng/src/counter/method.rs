@@ -1,0 +1,260 @@
+//! The list of counting methods, so that one line makes a method known to every check, benchmark
+//! and listing.
+
+use std::error::Error;
+use std::fmt;
+
+use super::{Counting, Hardware};
+use crate::machine::Machine;
+
+/// What a counter promises about the order of its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consistency {
+    /// A call that starts after another has returned gets a larger number.
+    Linearizable,
+    /// Whenever no call is in progress, the numbers given are exactly 0..m-1.
+    Quiescent,
+}
+
+/// What a counter promises when some processors stop for ever in the middle of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Every other call still finishes, in a bounded number of its own steps.
+    WaitFree,
+    /// Other calls may wait for ever.
+    Blocking,
+}
+
+impl fmt::Display for Consistency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Consistency::Linearizable => "linearizable",
+            Consistency::Quiescent => "quiescently consistent",
+        })
+    }
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Progress::WaitFree => "wait-free",
+            Progress::Blocking => "blocking",
+        })
+    }
+}
+
+/// What a method says of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// A short name, as typed on a command line.
+    pub name: &'static str,
+    /// One line: how it works.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    /// What it promises about order.
+    pub consistency: Consistency,
+    /// What it promises when a processor stops.
+    pub progress: Progress,
+}
+
+/// How large a counter should be.
+///
+/// ```
+/// use throng::counter::Shape;
+/// let shape = Shape { width: Some(8), ..Shape::for_processors(16) };
+/// assert_eq!(shape.processors, 16);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// How many processors are expected at once. More may come.
+    pub processors: usize,
+    /// How many words the numbers come from, where the method has several: leaves of a tree,
+    /// wires of a network, aggregators of a funnel. `None`: the method chooses for `processors`.
+    pub width: Option<usize>,
+    /// How many times a processor looks for a partner, at most, where it does.
+    pub spin: u32,
+}
+
+impl Shape {
+    /// The shape for so many processors, all else as the papers advise.
+    #[must_use]
+    pub const fn for_processors(processors: usize) -> Self {
+        Shape {
+            processors,
+            width: None,
+            spin: 128,
+        }
+    }
+
+    /// The smallest shape that has every part of a method at work: what exhaustive checks use.
+    #[must_use]
+    pub const fn tiny(processors: usize) -> Self {
+        Shape {
+            processors,
+            width: Some(2),
+            spin: 1,
+        }
+    }
+}
+
+/// A shape that cannot be built. It says which value is wrong and what is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShapeError {
+    what: &'static str,
+    value: usize,
+    allowed: String,
+}
+
+impl ShapeError {
+    /// `what` is `value`, but should be `allowed`.
+    pub(crate) fn new(what: &'static str, value: usize, allowed: impl Into<String>) -> Self {
+        ShapeError {
+            what,
+            value,
+            allowed: allowed.into(),
+        }
+    }
+
+    /// Checks that `value` is within `allowed`.
+    pub(crate) fn check_range(
+        what: &'static str,
+        value: usize,
+        allowed: std::ops::RangeInclusive<usize>,
+    ) -> Result<usize, Self> {
+        if allowed.contains(&value) {
+            Ok(value)
+        } else {
+            let text = format!("from {} to {}", allowed.start(), allowed.end());
+            Err(ShapeError::new(what, value, text))
+        }
+    }
+
+    /// Checks that `width` is a power of two up to 2^16, and returns its logarithm.
+    pub(crate) fn check_width(width: usize) -> Result<u32, Self> {
+        if width.is_power_of_two() && width <= 1 << MAX_DEPTH {
+            Ok(width.trailing_zeros())
+        } else {
+            let text = format!("a power of two from 1 to {}", 1 << MAX_DEPTH);
+            Err(ShapeError::new("width", width, text))
+        }
+    }
+}
+
+/// The deepest tree that can be built: 65 536 leaves, a few dozen megabytes.
+pub(crate) const MAX_DEPTH: u32 = 16;
+
+impl fmt::Display for ShapeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: must be {}", self.what, self.value, self.allowed)
+    }
+}
+
+impl Error for ShapeError {}
+
+/// A counting method that can be built for a [`Shape`].
+pub trait Method<M: Machine>: Counting<M> + Sized + 'static {
+    /// What the method says of itself.
+    const ABOUT: About;
+
+    /// The counter of this method for `shape`.
+    ///
+    /// # Errors
+    /// When the shape asks for something the method does not have.
+    fn build(shape: &Shape) -> Result<Self, ShapeError>;
+}
+
+/// Builds a counter whose method has been forgotten.
+type Build<M> = fn(&Shape) -> Result<Box<dyn Counting<M>>, ShapeError>;
+
+/// A method in the list: what it says of itself, and how to build it.
+#[derive(Clone, Copy)]
+pub struct Registered<M: Machine> {
+    /// What the method says of itself.
+    pub about: About,
+    build: Build<M>,
+}
+
+impl<M: Machine> Registered<M> {
+    /// The entry of method `C`.
+    #[must_use]
+    pub fn of<C: Method<M>>() -> Self {
+        Registered {
+            about: C::ABOUT,
+            build: |shape| C::build(shape).map(|counter| Box::new(counter) as Box<dyn Counting<M>>),
+        }
+    }
+
+    /// A counter of this method.
+    ///
+    /// # Errors
+    /// When the shape asks for something the method does not have.
+    pub fn build(&self, shape: &Shape) -> Result<Box<dyn Counting<M>>, ShapeError> {
+        (self.build)(shape)
+    }
+}
+
+impl<M: Machine> fmt::Debug for Registered<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.about.fmt(f)
+    }
+}
+
+/// Every counting method there is.
+///
+/// A method in this list is checked on real threads, under loom, under shuttle and on the
+/// simulator, measured by `throng bench counters` and shown by `throng list`.
+///
+/// ```
+/// use throng::counter::{Shape, methods};
+/// use throng::machine::Native;
+///
+/// for method in methods::<Native>() {
+///     let counter = method.build(&Shape::for_processors(4)).unwrap();
+///     assert_eq!(counter.next_on(&Native::cpu()), 0, "{}", method.about.name);
+/// }
+/// ```
+#[must_use]
+pub fn methods<M: Machine>() -> Vec<Registered<M>> {
+    vec![Registered::of::<Hardware<M>>()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Native;
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_are_unique_and_can_be_typed() {
+        let mut seen = HashSet::new();
+        for method in methods::<Native>() {
+            let About {
+                name,
+                summary,
+                paper,
+                ..
+            } = method.about;
+            assert!(seen.insert(name), "{name} is listed twice");
+            assert!(
+                name.chars()
+                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+            );
+            assert!(!summary.is_empty() && !paper.is_empty());
+        }
+    }
+
+    #[test]
+    fn errors_name_the_value_and_what_is_allowed() {
+        assert_eq!(
+            ShapeError::check_width(6).unwrap_err().to_string(),
+            "width 6: must be a power of two from 1 to 65536"
+        );
+        assert_eq!(
+            ShapeError::check_range("depth", 40, 0..=16)
+                .unwrap_err()
+                .to_string(),
+            "depth 40: must be from 0 to 16"
+        );
+    }
+}

@@ -1,0 +1,47 @@
+//! Shared counters: every call gets the next number, and no two calls the same.
+//!
+//! A counter hands out 0, 1, 2, ... each exactly once; when no call is in progress, the numbers
+//! handed out are exactly 0..m-1. What differs is how the callers keep out of each other's way:
+//!
+//! | method | idea | consistency | progress |
+//! |---|---|---|---|
+//! | [`Hardware`] | one `fetch_add` | linearizable | wait-free |
+//!
+//! *Linearizable*: a call that starts after another has returned gets a larger number.
+//! *Quiescently consistent*: it may get a smaller one, but only while calls are in progress; at
+//! rest nothing is missing.
+//!
+//! Every method implements [`Counting`], has a plain `next()` for real threads, and is listed in
+//! [`methods`].
+
+mod hardware;
+mod method;
+
+pub use hardware::Hardware;
+pub use method::{About, Consistency, Method, Progress, Registered, Shape, ShapeError, methods};
+
+use crate::machine::{Machine, Native};
+
+/// A shared counter on machine `M`.
+///
+/// ```
+/// use throng::counter::{Counting, Hardware};
+/// use throng::machine::Native;
+///
+/// let counter = Hardware::new();
+/// let mut values = [0; 3];
+/// counter.fill_on(&Native::cpu(), &mut values);
+/// assert_eq!(values, [0, 1, 2]);
+/// ```
+pub trait Counting<M: Machine = Native>: Send + Sync {
+    /// The next number, on processor `cpu`.
+    fn next_on(&self, cpu: &M::Cpu) -> u64;
+
+    /// Fills `values`, one call of [`next_on`](Counting::next_on) each: many calls behind one
+    /// dynamic dispatch.
+    fn fill_on(&self, cpu: &M::Cpu, values: &mut [u64]) {
+        for value in values {
+            *value = self.next_on(cpu);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Crate docs to come.
+pub mod counter;
+pub mod machine;

@@ -1,0 +1,184 @@
+//! The machine contract: what an algorithm may ask of the world it runs in.
+//!
+//! Every algorithm of this crate is written once, generic over a [`Machine`], and runs unchanged
+//!
+//! - on real threads ([`Native`]), where it compiles to plain atomic instructions;
+//! - under the model checkers loom and shuttle (crate `throng-check`);
+//! - on a simulated machine with hundreds of processors (crate `throng-sim`).
+//!
+//! The vocabulary is small:
+//!
+//! | item | what it is |
+//! |---|---|
+//! | [`Word`] | a shared 64-bit word: the only thing processors talk through |
+//! | [`Cell`] | a payload that a protocol over words protects |
+//! | [`Cpu`] | the processor that runs the algorithm: who it is, random bits, time, waiting |
+//! | [`Place`], [`Line`] | where shared memory lives: which words share a cache line, whose memory it is |
+//! | [`PerCpu`] | one entry for every processor there ever was, growing without limit |
+//!
+//! A toggle, written against the contract:
+//!
+//! ```
+//! use std::sync::atomic::Ordering::AcqRel;
+//! use throng::machine::{Line, Machine, Native, Place, Word};
+//!
+//! struct Toggle<M: Machine> {
+//!     passed: Line<M::Word>,
+//! }
+//!
+//! impl<M: Machine> Toggle<M> {
+//!     fn new() -> Self {
+//!         Toggle { passed: Line::word::<M>(0, Place::named("toggle")) }
+//!     }
+//!     fn flip(&self) -> u64 {
+//!         self.passed.fetch_add(1, AcqRel) & 1
+//!     }
+//! }
+//!
+//! let toggle = Toggle::<Native>::new();
+//! assert_eq!([toggle.flip(), toggle.flip(), toggle.flip()], [0, 1, 0]);
+//! ```
+//!
+//! # Rules for algorithms
+//!
+//! 1. Processors communicate through [`Word`]s and [`Cell`]s only. State that one processor keeps
+//!    for itself may be anything (an `AtomicU32` read and written relaxed in its [`PerCpu`] entry).
+//! 2. A wait without a bound is [`Word::wait_while`] or, where no single word decides, a loop that
+//!    calls [`Cpu::retry`] every round. A wait with a bound is [`Word::spin_while`] or
+//!    [`Cpu::pause`]. The difference matters: checkers hand the processor over in the first kind
+//!    and do nothing in the second, because a hand-over inside a bounded spin would hide races.
+//! 3. A constructor makes words but does not access them.
+//! 4. Orderings are those of [`std::sync::atomic`] and mean the same. loom checks them (it treats
+//!    sequentially consistent *accesses* as acquire-release, so a total order needs
+//!    [`Machine::fence`] or a read-modify-write); shuttle and the simulator are sequentially
+//!    consistent.
+
+use std::sync::atomic::Ordering;
+
+mod ids;
+mod native;
+mod per_cpu;
+mod place;
+
+pub use native::{Native, NativeCell, NativeCpu, NativeWord};
+pub use per_cpu::PerCpu;
+pub use place::{Home, Line, Place};
+
+/// A world in which the algorithms run.
+pub trait Machine: Sized + Send + Sync + 'static {
+    /// A shared 64-bit word.
+    type Word: Word<Self>;
+    /// A payload protected by a protocol over words.
+    type Cell<T: Send>: Cell<T, Self>;
+    /// A processor.
+    type Cpu: Cpu;
+    /// One line of this machine's memory, as [`Machine::spot`] found it; words and cells made with
+    /// the same spot are neighbours.
+    type Spot;
+
+    /// Sets aside a fresh line of memory.
+    fn spot(place: Place) -> Self::Spot;
+
+    /// A memory fence, as [`std::sync::atomic::fence`].
+    fn fence(order: Ordering);
+}
+
+/// A shared 64-bit word: the operations of [`AtomicU64`](std::sync::atomic::AtomicU64), and
+/// waiting.
+pub trait Word<M: Machine>: Send + Sync {
+    /// A word on the line `spot`.
+    fn new(value: u64, spot: &M::Spot) -> Self;
+
+    /// Reads the word.
+    fn load(&self, order: Ordering) -> u64;
+
+    /// Writes the word.
+    fn store(&self, value: u64, order: Ordering);
+
+    /// Writes the word and returns what was there.
+    fn swap(&self, value: u64, order: Ordering) -> u64;
+
+    /// Writes `new` if the word is `current`; tells what was there.
+    ///
+    /// # Errors
+    /// The value found, if it was not `current`.
+    fn compare_exchange(
+        &self,
+        current: u64,
+        new: u64,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u64, u64>;
+
+    /// Adds, wrapping, and returns what was there.
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64;
+
+    /// Subtracts, wrapping, and returns what was there.
+    fn fetch_sub(&self, value: u64, order: Ordering) -> u64;
+
+    /// Sets the bits of `value` and returns what was there.
+    fn fetch_or(&self, value: u64, order: Ordering) -> u64;
+
+    /// Clears the bits that are not in `value` and returns what was there.
+    fn fetch_and(&self, value: u64, order: Ordering) -> u64;
+
+    /// Waits until `blocked` is false of the word, and returns the value that made it so.
+    ///
+    /// The wait has no bound: some other processor must be sure to change the word. Real threads
+    /// spin for a short time and then let others run; the simulator sleeps until the word changes.
+    fn wait_while(&self, cpu: &M::Cpu, order: Ordering, blocked: impl FnMut(u64) -> bool) -> u64;
+
+    /// Looks at the word until `blocked` is false of it, but at most `polls` times; returns the
+    /// last value seen. With `polls` = 0 it looks once.
+    fn spin_while(
+        &self,
+        cpu: &M::Cpu,
+        polls: u32,
+        order: Ordering,
+        blocked: impl FnMut(u64) -> bool,
+    ) -> u64;
+}
+
+/// A payload that a protocol over words protects: a job in a slot, a value under a lock.
+///
+/// loom reports two accesses that are not ordered; the simulator charges for them.
+pub trait Cell<T: Send, M: Machine>: Send + Sync {
+    /// A cell on the line `spot`.
+    fn new(value: T, spot: &M::Spot) -> Self;
+
+    /// Gives `f` the content to change.
+    ///
+    /// # Safety
+    /// No other access to the cell may overlap with this one; the protocol around the cell
+    /// ensures it.
+    unsafe fn with_mut<R>(&self, f: impl FnOnce(&mut T) -> R) -> R;
+
+    /// Takes the content out.
+    fn into_inner(self) -> T;
+}
+
+/// A processor: the thread that runs the algorithm, as the algorithm sees it.
+pub trait Cpu {
+    /// A small number that no other processor has at the same time. Numbers are reused after their
+    /// processor has gone, and there is no largest one.
+    fn id(&self) -> usize;
+
+    /// 64 random bits, of the quality that spreading load needs and no better.
+    fn random(&self) -> u64;
+
+    /// A random number below `bound`; 0 where `bound` is 0.
+    #[inline]
+    fn random_below(&self, bound: usize) -> usize {
+        ((u128::from(self.random()) * bound as u128) >> 64) as usize
+    }
+
+    /// Idles for `times` units of about a cycle or a few: a bounded delay.
+    fn pause(&self, times: u32);
+
+    /// Marks the end of the `round`-th failed round of a loop without a bound. Real threads spin
+    /// at first and let others run when `round` grows.
+    fn retry(&self, round: u32);
+
+    /// The time: nanoseconds on a real machine, cycles on a simulated one.
+    fn clock(&self) -> u64;
+}

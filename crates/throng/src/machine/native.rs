@@ -1,0 +1,338 @@
+//! Real threads.
+
+use std::cell::{Cell as StdCell, UnsafeCell};
+use std::hint::spin_loop;
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+use std::sync::atomic::{self, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Cell, Cpu, Machine, Place, Word, ids};
+
+/// Real threads on the machine the program runs on.
+///
+/// Every operation compiles to the atomic instruction it stands for and nothing else; the test
+/// `codegen` compares the instructions with those of hand-written atomics.
+#[derive(Clone, Copy, Debug)]
+pub struct Native;
+
+impl Native {
+    /// The processor of the calling thread.
+    #[inline]
+    #[must_use]
+    pub const fn cpu() -> NativeCpu {
+        NativeCpu {
+            this_thread: PhantomData,
+        }
+    }
+}
+
+impl Machine for Native {
+    type Word = NativeWord;
+    type Cell<T: Send> = NativeCell<T>;
+    type Cpu = NativeCpu;
+    type Spot = ();
+
+    #[inline]
+    fn spot(_place: Place) {}
+
+    #[inline]
+    fn fence(order: Ordering) {
+        atomic::fence(order);
+    }
+}
+
+/// An [`AtomicU64`].
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct NativeWord(AtomicU64);
+
+impl Word<Native> for NativeWord {
+    #[inline]
+    fn new(value: u64, _spot: &()) -> Self {
+        NativeWord(AtomicU64::new(value))
+    }
+
+    #[inline]
+    fn load(&self, order: Ordering) -> u64 {
+        self.0.load(order)
+    }
+
+    #[inline]
+    fn store(&self, value: u64, order: Ordering) {
+        self.0.store(value, order);
+    }
+
+    #[inline]
+    fn swap(&self, value: u64, order: Ordering) -> u64 {
+        self.0.swap(value, order)
+    }
+
+    #[inline]
+    fn compare_exchange(
+        &self,
+        current: u64,
+        new: u64,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u64, u64> {
+        self.0.compare_exchange(current, new, success, failure)
+    }
+
+    #[inline]
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        self.0.fetch_add(value, order)
+    }
+
+    #[inline]
+    fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
+        self.0.fetch_sub(value, order)
+    }
+
+    #[inline]
+    fn fetch_or(&self, value: u64, order: Ordering) -> u64 {
+        self.0.fetch_or(value, order)
+    }
+
+    #[inline]
+    fn fetch_and(&self, value: u64, order: Ordering) -> u64 {
+        self.0.fetch_and(value, order)
+    }
+
+    #[inline]
+    fn wait_while(
+        &self,
+        _cpu: &NativeCpu,
+        order: Ordering,
+        mut blocked: impl FnMut(u64) -> bool,
+    ) -> u64 {
+        let mut patience = Patience::new();
+        loop {
+            let value = self.0.load(order);
+            if !blocked(value) {
+                return value;
+            }
+            patience.wait();
+        }
+    }
+
+    #[inline]
+    fn spin_while(
+        &self,
+        _cpu: &NativeCpu,
+        polls: u32,
+        order: Ordering,
+        mut blocked: impl FnMut(u64) -> bool,
+    ) -> u64 {
+        let mut value = self.0.load(order);
+        for _ in 1..polls {
+            if !blocked(value) {
+                break;
+            }
+            spin_loop();
+            value = self.0.load(order);
+        }
+        value
+    }
+}
+
+/// How long a thread spins before it lets others run: several transfers of a cache line, much less
+/// than a time slice. A time, not a number of pauses: a pause takes 1 to 140 cycles by the chip.
+const SPIN: Duration = Duration::from_micros(2);
+
+/// A wait without a bound: spin for [`SPIN`], then yield the processor again and again.
+struct Patience {
+    polls: u32,
+    since: Option<Instant>,
+}
+
+impl Patience {
+    /// The clock is read once in so many polls.
+    const POLLS_A_LOOK: u32 = 32;
+
+    #[inline]
+    const fn new() -> Self {
+        Patience {
+            polls: 0,
+            since: None,
+        }
+    }
+
+    #[inline]
+    fn wait(&mut self) {
+        self.polls = self.polls.wrapping_add(1);
+        if self.polls.is_multiple_of(Self::POLLS_A_LOOK) {
+            self.look_at_the_clock();
+        } else {
+            spin_loop();
+        }
+    }
+
+    #[cold]
+    fn look_at_the_clock(&mut self) {
+        if self.since.get_or_insert_with(Instant::now).elapsed() >= SPIN {
+            thread::yield_now();
+            // Having yielded once, look again at the very next poll.
+            self.polls = self.polls.wrapping_sub(1);
+        }
+    }
+}
+
+/// An [`UnsafeCell`].
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct NativeCell<T>(UnsafeCell<T>);
+
+// SAFETY: the content is reached through `with_mut` alone, whose contract excludes overlapping
+// accesses; so sharing the cell moves the content between threads, which `T: Send` allows.
+unsafe impl<T: Send> Sync for NativeCell<T> {}
+
+impl<T: Send> Cell<T, Native> for NativeCell<T> {
+    #[inline]
+    fn new(value: T, _spot: &()) -> Self {
+        NativeCell(UnsafeCell::new(value))
+    }
+
+    #[inline]
+    unsafe fn with_mut<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        // SAFETY: the caller promises that no other access overlaps.
+        f(unsafe { &mut *self.0.get() })
+    }
+
+    #[inline]
+    fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+}
+
+/// The processor of the calling thread: a token without content.
+///
+/// It finds the thread's number or random state only when asked, so that a method that needs
+/// neither compiles to the bare instruction. It cannot be sent to another thread:
+///
+/// ```compile_fail
+/// let cpu = throng::machine::Native::cpu();
+/// std::thread::spawn(move || drop(cpu));
+/// ```
+#[derive(Debug)]
+pub struct NativeCpu {
+    this_thread: PhantomData<*const ()>,
+}
+
+thread_local! {
+    /// State of the thread's random numbers; 0 before the first one.
+    static RANDOM: StdCell<u64> = const { StdCell::new(0) };
+}
+
+impl NativeCpu {
+    /// Rounds of [`Cpu::retry`] that spin before it yields.
+    const SPINNING_ROUNDS: u32 = 16;
+}
+
+impl Cpu for NativeCpu {
+    #[inline]
+    fn id(&self) -> usize {
+        ids::current()
+    }
+
+    #[inline]
+    fn random(&self) -> u64 {
+        // splitmix64, seeded by the thread's number.
+        const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+        let mut state = RANDOM.get();
+        if state == 0 {
+            state = (self.id() as u64 + 1).wrapping_mul(0xD1B5_4A32_D192_ED03);
+        }
+        state = state.wrapping_add(STEP);
+        RANDOM.set(state);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    #[inline]
+    fn pause(&self, times: u32) {
+        for _ in 0..times {
+            spin_loop();
+        }
+    }
+
+    #[inline]
+    fn retry(&self, round: u32) {
+        if round < Self::SPINNING_ROUNDS {
+            spin_loop();
+        } else {
+            thread::yield_now();
+        }
+    }
+
+    fn clock(&self) -> u64 {
+        static START: OnceLock<Instant> = OnceLock::new();
+        START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Line;
+    use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+    fn word(value: u64) -> Line<NativeWord> {
+        Line::word::<Native>(value, Place::named("test"))
+    }
+
+    #[test]
+    fn the_processor_is_a_token_without_content() {
+        assert_eq!(std::mem::size_of::<NativeCpu>(), 0);
+        assert_eq!(std::mem::size_of::<NativeWord>(), 8);
+    }
+
+    #[test]
+    fn spin_while_looks_at_least_once_and_at_most_as_often_as_told() {
+        let (cpu, word) = (Native::cpu(), word(5));
+        for (polls, looks) in [(0, 1), (1, 1), (7, 7)] {
+            let mut seen = 0;
+            let last = word.spin_while(&cpu, polls, Acquire, |_| {
+                seen += 1;
+                true
+            });
+            assert_eq!(last, 5);
+            // The last value is returned unjudged: the caller judges it.
+            assert_eq!(seen, looks - 1, "{polls} polls");
+        }
+    }
+
+    #[test]
+    fn wait_while_returns_the_value_that_ended_it() {
+        let word = word(0);
+        thread::scope(|s| {
+            s.spawn(|| {
+                thread::sleep(Duration::from_millis(20));
+                word.store(9, Release);
+            });
+            assert_eq!(word.wait_while(&Native::cpu(), Acquire, |v| v < 9), 9);
+        });
+        assert_eq!(word.load(Relaxed), 9);
+    }
+
+    #[test]
+    fn random_below_stays_below_and_reaches_everything() {
+        let cpu = Native::cpu();
+        let mut seen = [0_u32; 7];
+        for _ in 0..7000 {
+            seen[cpu.random_below(7)] += 1;
+        }
+        assert!(seen.iter().all(|&n| n > 700), "far from even: {seen:?}");
+        assert_eq!(cpu.random_below(0), 0);
+    }
+
+    #[test]
+    fn the_clock_does_not_go_back() {
+        let cpu = Native::cpu();
+        let before = cpu.clock();
+        thread::sleep(Duration::from_millis(2));
+        assert!(cpu.clock() - before >= 1_000_000);
+    }
+}
