@@ -1,3 +1,4 @@
 //! Crate docs to come.
 pub mod counter;
+pub mod lock;
 pub mod machine;

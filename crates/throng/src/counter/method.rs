@@ -4,7 +4,11 @@
 use std::error::Error;
 use std::fmt;
 
-use super::{Counting, Hardware};
+use super::diffracting::{
+    Adaptive, DiffractingTree, Original, SecondChance, StarvationFree, Toggle, WaitFree,
+};
+use super::{CombiningTree, Counting, CountingNetwork, Funnel, Hardware, Locked};
+use crate::lock::{BackoffLock, McsLock};
 use crate::machine::Machine;
 
 /// What a counter promises about the order of its numbers.
@@ -74,6 +78,8 @@ pub struct Shape {
     pub width: Option<usize>,
     /// How many times a processor looks for a partner, at most, where it does.
     pub spin: u32,
+    /// How many past batches are kept in one piece, where the method keeps them.
+    pub bank: usize,
 }
 
 impl Shape {
@@ -84,16 +90,18 @@ impl Shape {
             processors,
             width: None,
             spin: 128,
+            bank: 128,
         }
     }
 
-    /// The smallest shape that has every part of a method at work: what exhaustive checks use.
+    /// The smallest shape of this width: what exhaustive checks use.
     #[must_use]
-    pub const fn tiny(processors: usize) -> Self {
+    pub const fn tiny(processors: usize, width: usize) -> Self {
         Shape {
             processors,
-            width: Some(2),
+            width: Some(width),
             spin: 1,
+            bank: 1,
         }
     }
 }
@@ -216,7 +224,20 @@ impl<M: Machine> fmt::Debug for Registered<M> {
 /// ```
 #[must_use]
 pub fn methods<M: Machine>() -> Vec<Registered<M>> {
-    vec![Registered::of::<Hardware<M>>()]
+    vec![
+        Registered::of::<Hardware<M>>(),
+        Registered::of::<Locked<M, BackoffLock<M>>>(),
+        Registered::of::<Locked<M, McsLock<M>>>(),
+        Registered::of::<CombiningTree<M>>(),
+        Registered::of::<CountingNetwork<M>>(),
+        Registered::of::<DiffractingTree<M, Toggle<M>>>(),
+        Registered::of::<DiffractingTree<M, Original<M>>>(),
+        Registered::of::<DiffractingTree<M, Adaptive<M>>>(),
+        Registered::of::<DiffractingTree<M, SecondChance<M>>>(),
+        Registered::of::<DiffractingTree<M, StarvationFree<M>>>(),
+        Registered::of::<DiffractingTree<M, WaitFree<M>>>(),
+        Registered::of::<Funnel<M>>(),
+    ]
 }
 
 #[cfg(test)]

@@ -6,6 +6,11 @@
 //! | method | idea | consistency | progress |
 //! |---|---|---|---|
 //! | [`Hardware`] | one `fetch_add` | linearizable | wait-free |
+//! | [`Locked`] | a number under a lock, of two kinds | linearizable | blocking |
+//! | [`CombiningTree`] | callers that meet on the way up a tree go on as one | linearizable | blocking |
+//! | [`CountingNetwork`] | a bitonic network of toggles | quiescent | wait-free |
+//! | [`DiffractingTree`] | a tree of toggles that callers pass in pairs | quiescent | by its [balancer](diffracting) |
+//! | [`Funnel`] | one caller fetches numbers for all who wait | linearizable | blocking |
 //!
 //! *Linearizable*: a call that starts after another has returned gets a larger number.
 //! *Quiescently consistent*: it may get a smaller one, but only while calls are in progress; at
@@ -14,10 +19,20 @@
 //! Every method implements [`Counting`], has a plain `next()` for real threads, and is listed in
 //! [`methods`].
 
+mod combining_tree;
+mod counting_network;
+pub mod diffracting;
+mod funnel;
 mod hardware;
+mod locked;
 mod method;
 
+pub use combining_tree::CombiningTree;
+pub use counting_network::CountingNetwork;
+pub use diffracting::DiffractingTree;
+pub use funnel::{Funnel, FunnelShape};
 pub use hardware::Hardware;
+pub use locked::Locked;
 pub use method::{About, Consistency, Method, Progress, Registered, Shape, ShapeError, methods};
 
 use crate::machine::{Machine, Native};

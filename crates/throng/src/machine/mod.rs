@@ -14,7 +14,7 @@
 //! | [`Cell`] | a payload that a protocol over words protects |
 //! | [`Cpu`] | the processor that runs the algorithm: who it is, random bits, time, waiting |
 //! | [`Place`], [`Line`] | where shared memory lives: which words share a cache line, whose memory it is |
-//! | [`PerCpu`] | one entry for every processor there ever was, growing without limit |
+//! | [`PerCpu`], [`Growing`] | one entry for every processor there ever was; arrays without an end |
 //!
 //! A toggle, written against the contract:
 //!
@@ -53,6 +53,7 @@
 //!    [`Machine::fence`] or a read-modify-write); shuttle and the simulator are sequentially
 //!    consistent.
 
+use std::fmt::Debug;
 use std::sync::atomic::Ordering;
 
 mod ids;
@@ -61,11 +62,11 @@ mod per_cpu;
 mod place;
 
 pub use native::{Native, NativeCell, NativeCpu, NativeWord};
-pub use per_cpu::PerCpu;
+pub use per_cpu::{Growing, PerCpu};
 pub use place::{Home, Line, Place};
 
 /// A world in which the algorithms run.
-pub trait Machine: Sized + Send + Sync + 'static {
+pub trait Machine: Debug + Sized + Send + Sync + 'static {
     /// A shared 64-bit word.
     type Word: Word<Self>;
     /// A payload protected by a protocol over words.
@@ -85,7 +86,7 @@ pub trait Machine: Sized + Send + Sync + 'static {
 
 /// A shared 64-bit word: the operations of [`AtomicU64`](std::sync::atomic::AtomicU64), and
 /// waiting.
-pub trait Word<M: Machine>: Send + Sync {
+pub trait Word<M: Machine>: Debug + Send + Sync {
     /// A word on the line `spot`.
     fn new(value: u64, spot: &M::Spot) -> Self;
 
@@ -142,7 +143,7 @@ pub trait Word<M: Machine>: Send + Sync {
 /// A payload that a protocol over words protects: a job in a slot, a value under a lock.
 ///
 /// loom reports two accesses that are not ordered; the simulator charges for them.
-pub trait Cell<T: Send, M: Machine>: Send + Sync {
+pub trait Cell<T: Send, M: Machine>: Debug + Send + Sync {
     /// A cell on the line `spot`.
     fn new(value: T, spot: &M::Spot) -> Self;
 
@@ -158,7 +159,7 @@ pub trait Cell<T: Send, M: Machine>: Send + Sync {
 }
 
 /// A processor: the thread that runs the algorithm, as the algorithm sees it.
-pub trait Cpu {
+pub trait Cpu: Debug {
     /// A small number that no other processor has at the same time. Numbers are reused after their
     /// processor has gone, and there is no largest one.
     fn id(&self) -> usize;

@@ -1,6 +1,7 @@
 //! Real threads.
 
 use std::cell::{Cell as StdCell, UnsafeCell};
+use std::fmt;
 use std::hint::spin_loop;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
@@ -180,13 +181,19 @@ impl Patience {
 }
 
 /// An [`UnsafeCell`].
-#[derive(Debug)]
 #[repr(transparent)]
 pub struct NativeCell<T>(UnsafeCell<T>);
 
 // SAFETY: the content is reached through `with_mut` alone, whose contract excludes overlapping
 // accesses; so sharing the cell moves the content between threads, which `T: Send` allows.
 unsafe impl<T: Send> Sync for NativeCell<T> {}
+
+impl<T> fmt::Debug for NativeCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The content may be changing right now.
+        f.debug_struct("NativeCell").finish_non_exhaustive()
+    }
+}
 
 impl<T: Send> Cell<T, Native> for NativeCell<T> {
     #[inline]

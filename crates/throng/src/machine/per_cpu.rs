@@ -1,18 +1,76 @@
-//! One entry for every processor.
+//! Arrays that grow without limit: one entry for every processor, or for anything else.
 
 use std::fmt;
 use std::sync::OnceLock;
 
-/// How many entries are made at once at the start: segment 0.
-const FIRST: usize = 8;
-/// Segment k > 0 holds `FIRST << (k - 1)` entries; so many segments reach every possible id.
-const SEGMENTS: usize = usize::BITS as usize - FIRST.trailing_zeros() as usize;
+/// So many segments, each as large as all before it, reach further than any memory.
+const SEGMENTS: usize = 40;
 
-/// An array with one entry for every processor id, growing without limit and never moving.
+/// An array without an end whose entries never move.
 ///
-/// The first eight entries exist from the start; more appear, a segment at a time, when a
-/// processor with a larger id asks. An entry outlives its processor: the next one with that id
-/// finds it as it was left.
+/// The first entries exist from the start; more appear, a segment at a time, when someone asks for
+/// one. Any number of threads may ask at once.
+///
+/// ```
+/// use throng::machine::Growing;
+/// let squares = Growing::new(4, |i| i * i);
+/// assert_eq!(*squares.get(100), 10_000);
+/// ```
+pub struct Growing<T> {
+    /// Entries 0..F, made at once; F is a power of two.
+    first: Box<[T]>,
+    /// Segment k holds entries F·2^k .. F·2^(k+1).
+    more: Box<[OnceLock<Box<[T]>>]>,
+    make: Box<dyn Fn(usize) -> T + Send + Sync>,
+}
+
+impl<T> Growing<T> {
+    /// An array whose entry `index` is `make(index)`; about `first` entries are made at once.
+    ///
+    /// `make` may be called for an index that nobody asked for.
+    pub fn new(first: usize, make: impl Fn(usize) -> T + Send + Sync + 'static) -> Self {
+        Growing {
+            first: (0..first.max(1).next_power_of_two()).map(&make).collect(),
+            more: (0..SEGMENTS).map(|_| OnceLock::new()).collect(),
+            make: Box::new(make),
+        }
+    }
+
+    /// The entry `index`, made now if it is not there yet.
+    #[inline]
+    pub fn get(&self, index: usize) -> &T {
+        match self.first.get(index) {
+            Some(entry) => entry,
+            None => self.get_later(index),
+        }
+    }
+
+    fn get_later(&self, index: usize) -> &T {
+        let segment = (index / self.first.len()).ilog2();
+        let start = self.first.len() << segment;
+        let entries = self.more[segment as usize]
+            .get_or_init(|| (start..2 * start).map(&self.make).collect());
+        &entries[index - start]
+    }
+
+    /// The entries made so far, in the order of their indices.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        let later = self.more.iter().filter_map(OnceLock::get);
+        self.first
+            .iter()
+            .chain(later.flat_map(|segment| segment.iter()))
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Growing<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// One entry for every processor, by its id; grows when a processor with a larger id comes.
+///
+/// An entry outlives its processor: the next one with that id finds it as it was left.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -23,53 +81,29 @@ const SEGMENTS: usize = usize::BITS as usize - FIRST.trailing_zeros() as usize;
 /// calls.get(4000).fetch_add(1, Relaxed);
 /// assert_eq!(calls.iter().map(|n| n.load(Relaxed)).sum::<u64>(), 2);
 /// ```
-pub struct PerCpu<T> {
-    first: Box<[T]>,
-    more: [OnceLock<Box<[T]>>; SEGMENTS],
-    make: Box<dyn Fn(usize) -> T + Send + Sync>,
-}
+#[derive(Debug)]
+pub struct PerCpu<T>(Growing<T>);
 
 impl<T> PerCpu<T> {
+    /// Processors that find their entry made.
+    const FIRST: usize = 8;
+
     /// An array whose entry for processor `id` is `make(id)`.
     ///
     /// `make` may be called for ids that no processor has.
     pub fn new(make: impl Fn(usize) -> T + Send + Sync + 'static) -> Self {
-        PerCpu {
-            first: (0..FIRST).map(&make).collect(),
-            more: [const { OnceLock::new() }; SEGMENTS],
-            make: Box::new(make),
-        }
+        PerCpu(Growing::new(Self::FIRST, make))
     }
 
     /// The entry of processor `id`.
     #[inline]
     pub fn get(&self, id: usize) -> &T {
-        match self.first.get(id) {
-            Some(entry) => entry,
-            None => self.get_later(id),
-        }
-    }
-
-    fn get_later(&self, id: usize) -> &T {
-        let segment = (id / FIRST).ilog2() as usize;
-        let start = FIRST << segment;
-        let entries =
-            self.more[segment].get_or_init(|| (start..2 * start).map(&self.make).collect());
-        &entries[id - start]
+        self.0.get(id)
     }
 
     /// The entries made so far, in the order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        let later = self.more.iter().filter_map(OnceLock::get);
-        self.first
-            .iter()
-            .chain(later.flat_map(|segment| segment.iter()))
-    }
-}
-
-impl<T: fmt::Debug> fmt::Debug for PerCpu<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
+        self.0.iter()
     }
 }
 
@@ -78,21 +112,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_id_has_its_own_entry() {
-        let ids = PerCpu::new(|id| id);
-        for id in (0..100).chain([1023, 1024, 1025, 70_000]) {
-            assert_eq!(*ids.get(id), id);
+    fn every_index_has_its_own_entry() {
+        for first in [0, 1, 2, 7, 8] {
+            let array = Growing::new(first, |i| i);
+            for i in (0..100).chain([1023, 1024, 1025, 70_000]) {
+                assert_eq!(*array.get(i), i);
+            }
+            let made: Vec<usize> = array.iter().copied().collect();
+            assert!(made.is_sorted(), "iteration follows the indices");
+            assert!(made.len() < 300_000, "only the segments asked for exist");
         }
-        let made: Vec<usize> = ids.iter().copied().collect();
-        assert!(made.is_sorted(), "iteration follows the ids");
-        assert!(made.len() < 300_000, "only the segments asked for exist");
     }
 
     #[test]
     fn entries_do_not_move() {
-        let ids = PerCpu::new(|id| id);
-        let early = std::ptr::from_ref(ids.get(20));
-        ids.get(5000);
-        assert_eq!(early, std::ptr::from_ref(ids.get(20)));
+        let array = PerCpu::new(|id| id);
+        let early = std::ptr::from_ref(array.get(20));
+        array.get(5000);
+        assert_eq!(early, std::ptr::from_ref(array.get(20)));
     }
 }

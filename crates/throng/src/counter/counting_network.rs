@@ -1,0 +1,247 @@
+//! The bitonic counting network (Aspnes, Herlihy and Shavit 1994; DT96 section 3.3.1 "CNet").
+//!
+//! Wires joined in pairs by balancers. A token enters on any wire; each balancer sends the tokens
+//! it sees alternately to its two outputs; a counter at the end of wire i hands out i, i + w,
+//! i + 2w, ... However the tokens entered, at rest the numbers of tokens that left on wires 0, 1, 2,
+//! ... form a step, so no number is missing.
+//!
+//! ```text
+//!   Bitonic[4]:   x0 ──┬───────┬─────┬── 0, 4, 8 ..      ┬ a balancer: one toggle,
+//!                 x1 ──┴──┬────┼─────┴── 1, 5, 9 ..      ┴ two wires in, two wires out
+//!                 x2 ──┬──┴────┼─────┬── 2, 6, 10 ..
+//!                 x3 ──┴───────┴─────┴── 3, 7, 11 ..
+//! ```
+//!
+//! `Bitonic[2k]` is two `Bitonic[k]` side by side, followed by `Merger[2k]`. `Merger[2k]` sends the
+//! even wires of one half and the odd wires of the other to one `Merger[k]`, the rest to another,
+//! and joins their i-th outputs by a last balancer.
+//!
+//! *Quiescently consistent*, *wait-free*. Depth k(k+1)/2 for width 2^k; a line for each of the
+//! w·k(k+1)/4 balancers. Use it to compare with: it has no hot spot but a long way through.
+//!
+//! Differs from the paper's rival: toggles and counters are one `fetch_add` each, where the paper
+//! locks them; entry is on a random wire, as there.
+
+use std::sync::atomic::Ordering::AcqRel;
+
+use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
+use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
+
+/// A counter behind a bitonic network of balancers.
+///
+/// ```
+/// let counter = throng::counter::CountingNetwork::new(8)?;
+/// assert_eq!(counter.next() + counter.next(), 1);
+/// # Ok::<(), throng::counter::ShapeError>(())
+/// ```
+#[derive(Debug)]
+pub struct CountingNetwork<M: Machine = Native> {
+    wiring: Wiring,
+    /// How many tokens have passed each balancer.
+    toggles: Box<[Line<M::Word>]>,
+    /// The next number of each output wire.
+    outputs: Box<[Line<M::Word>]>,
+}
+
+/// The widest network: 120 lines' depth, 31 MB.
+const MAX_WIDTH: usize = 1 << 12;
+
+impl<M: Machine> CountingNetwork<M> {
+    /// A network on machine `M`.
+    ///
+    /// # Errors
+    /// When `width` is not a power of two, or above 4096.
+    pub fn on_machine(width: usize) -> Result<Self, ShapeError> {
+        if !width.is_power_of_two() || width > MAX_WIDTH {
+            let allowed = format!("a power of two from 1 to {MAX_WIDTH}");
+            return Err(ShapeError::new("width", width, allowed));
+        }
+        let wiring = Wiring::bitonic(width);
+        let toggle = |i| Line::word::<M>(0, Place::named("toggle").index(i));
+        let output = |i| Line::word::<M>(i as u64, Place::named("output").index(i));
+        Ok(CountingNetwork {
+            toggles: (0..wiring.balancers.len()).map(toggle).collect(),
+            outputs: (0..width).map(output).collect(),
+            wiring,
+        })
+    }
+}
+
+impl CountingNetwork {
+    /// A network of `width` wires.
+    ///
+    /// # Errors
+    /// When `width` is not a power of two, or above 4096.
+    pub fn new(width: usize) -> Result<Self, ShapeError> {
+        Self::on_machine(width)
+    }
+
+    /// The next number.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next_on(&Native::cpu())
+    }
+}
+
+impl<M: Machine> Counting<M> for CountingNetwork<M> {
+    fn next_on(&self, cpu: &M::Cpu) -> u64 {
+        let mut at = self.wiring.inputs[cpu.random_below(self.wiring.inputs.len())];
+        loop {
+            match at {
+                End::Balancer(b) => {
+                    let side = self.toggles[b as usize].fetch_add(1, AcqRel) & 1;
+                    at = self.wiring.balancers[b as usize][side as usize];
+                }
+                End::Output(wire) => {
+                    return self.outputs[wire as usize]
+                        .fetch_add(self.outputs.len() as u64, AcqRel);
+                }
+            }
+        }
+    }
+}
+
+/// Where a wire ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// At this balancer.
+    Balancer(u32),
+    /// It is this output of the network.
+    Output(u32),
+}
+
+/// Which wire leads where.
+#[derive(Debug, Default)]
+struct Wiring {
+    /// Where each input wire of the network ends.
+    inputs: Box<[End]>,
+    /// Where the two output wires of each balancer end.
+    balancers: Vec<[End; 2]>,
+}
+
+impl Wiring {
+    /// `Bitonic[width]`.
+    fn bitonic(width: usize) -> Self {
+        let mut wiring = Wiring::default();
+        let outputs: Vec<End> = (0..width as u32).map(End::Output).collect();
+        wiring.inputs = wiring.add_bitonic(&outputs).into();
+        wiring
+    }
+
+    fn add_balancer(&mut self, outputs: [End; 2]) -> End {
+        self.balancers.push(outputs);
+        End::Balancer(self.balancers.len() as u32 - 1)
+    }
+
+    /// Adds a bitonic network that leads to `outputs`; returns its inputs. Networks are built from
+    /// their outputs backwards, so that every wire knows its end when it is made.
+    fn add_bitonic(&mut self, outputs: &[End]) -> Vec<End> {
+        if outputs.len() == 1 {
+            return outputs.to_vec();
+        }
+        let merger = self.add_merger(outputs);
+        let (upper, lower) = merger.split_at(outputs.len() / 2);
+        let mut inputs = self.add_bitonic(upper);
+        inputs.extend(self.add_bitonic(lower));
+        inputs
+    }
+
+    /// Adds a merging network that leads to `outputs`; returns its inputs.
+    fn add_merger(&mut self, outputs: &[End]) -> Vec<End> {
+        let last: Vec<End> = outputs
+            .chunks_exact(2)
+            .map(|pair| self.add_balancer([pair[0], pair[1]]))
+            .collect();
+        if last.len() == 1 {
+            return vec![last[0]; 2];
+        }
+        // The i-th outputs of both smaller mergers meet in the i-th last balancer. One takes the
+        // even wires of the upper half and the odd wires of the lower half; the other the rest.
+        let even_first = self.add_merger(&last);
+        let odd_first = self.add_merger(&last);
+        let half = last.len();
+        let (mut even, mut odd) = (even_first.into_iter(), odd_first.into_iter());
+        (0..2 * half)
+            .map(|wire| {
+                let goes_even = (wire % 2 == 0) == (wire < half);
+                if goes_even { even.next() } else { odd.next() }
+            })
+            .map(|end| end.expect("each smaller merger takes half the wires"))
+            .collect()
+    }
+}
+
+impl<M: Machine> Method<M> for CountingNetwork<M> {
+    const ABOUT: About = About {
+        name: "counting-network",
+        summary: "a bitonic network of toggles, a counter at each output",
+        paper: "Aspnes et al. 1994; DT96, CNet",
+        consistency: Consistency::Quiescent,
+        progress: Progress::WaitFree,
+    };
+
+    /// The paper found width 64 best for 256 processors.
+    fn build(shape: &Shape) -> Result<Self, ShapeError> {
+        let default = || {
+            (shape.processors / 4)
+                .next_power_of_two()
+                .clamp(2, MAX_WIDTH)
+        };
+        Self::on_machine(shape.width.unwrap_or_else(default))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Runs tokens through the wiring one after another; returns how many left on each wire.
+    fn push(wiring: &Wiring, entries: &[usize]) -> Vec<usize> {
+        let mut toggles = vec![0; wiring.balancers.len()];
+        let mut left = vec![0; wiring.inputs.len()];
+        for &entry in entries {
+            let mut at = wiring.inputs[entry % wiring.inputs.len()];
+            while let End::Balancer(b) = at {
+                let b = b as usize;
+                at = wiring.balancers[b][toggles[b]];
+                toggles[b] = 1 - toggles[b];
+            }
+            if let End::Output(wire) = at {
+                left[wire as usize] += 1;
+            }
+        }
+        left
+    }
+
+    #[test]
+    fn the_size_is_that_of_the_paper() {
+        for k in 0..8 {
+            let width = 1 << k;
+            let wiring = Wiring::bitonic(width);
+            assert_eq!(wiring.inputs.len(), width);
+            assert_eq!(wiring.balancers.len(), width * k * (k + 1) / 4);
+        }
+    }
+
+    #[test]
+    fn a_width_that_is_no_power_of_two_is_refused() {
+        for width in [0, 3, 6, 8192] {
+            let error = CountingNetwork::new(width).unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("width {width}: must be a power of two")),
+                "{error}"
+            );
+        }
+    }
+
+    proptest! {
+        /// Wherever the tokens enter, the counts on the outputs form a step.
+        #[test]
+        fn outputs_form_a_step(k in 0_u32..6, entries in prop::collection::vec(0_usize..64, 0..200)) {
+            let left = push(&Wiring::bitonic(1 << k), &entries);
+            let (most, least) = (left[0], left[left.len() - 1]);
+            prop_assert!(most - least <= 1 && left.is_sorted_by(|a, b| a >= b), "{left:?}");
+        }
+    }
+}

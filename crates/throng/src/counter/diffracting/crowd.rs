@@ -1,0 +1,146 @@
+//! Who is where in the tree: the `location` array of the papers.
+//!
+//! # Location words
+//!
+//! | value | the processor is |
+//! |---|---|
+//! | 0 | in no balancer, or already spoken for: busy with a partner, or diffracted |
+//! | n | at balancer n and free to be diffracted |
+//!
+//! A processor writes its own word; others may only take it from n to 0, which diffracts it.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+use crate::machine::{Cpu, Line, Machine, PerCpu, Place, Word};
+
+/// Nowhere: no balancer has index 0.
+const NOWHERE: u64 = 0;
+
+/// How many of a processor's own numbers lie on one line.
+const ON_A_LINE: usize = 32;
+
+/// All processors that ever walked the tree.
+#[derive(Debug)]
+pub(super) struct Crowd<M: Machine> {
+    visitors: PerCpu<Visitor<M>>,
+}
+
+/// What one processor shows the others, and what it keeps for itself.
+#[derive(Debug)]
+struct Visitor<M: Machine> {
+    location: Line<M::Word>,
+    /// How long this processor last looked for a partner at each balancer; 0 before the first
+    /// time. Only this processor reads or writes it, so it is no word of the machine.
+    spins: Box<[Line<[AtomicU32; ON_A_LINE]>]>,
+}
+
+impl<M: Machine> Crowd<M> {
+    /// The crowd of a tree with balancers 1..`balancers`.
+    pub(super) fn new(balancers: usize) -> Self {
+        let lines = balancers.div_ceil(ON_A_LINE);
+        let spins = move |id: usize| {
+            (0..lines)
+                .map(|_| {
+                    let place = Place::named("own spins").near(id);
+                    Line::new::<M>(place, |_| std::array::from_fn(|_| AtomicU32::new(0)))
+                })
+                .collect()
+        };
+        let location =
+            |id: usize| Line::word::<M>(NOWHERE, Place::named("location").index(id).near(id));
+        let visitor = move |id| Visitor {
+            location: location(id),
+            spins: spins(id),
+        };
+        Crowd {
+            visitors: PerCpu::new(visitor),
+        }
+    }
+}
+
+/// A call on its way through the tree, shepherded by a processor.
+#[derive(Debug)]
+pub struct Token<'a, M: Machine> {
+    /// The processor.
+    pub cpu: &'a M::Cpu,
+    id: usize,
+    crowd: &'a Crowd<M>,
+}
+
+impl<'a, M: Machine> Token<'a, M> {
+    /// A token of `cpu`; `meets` tells whether it will ever need to know who it is.
+    #[inline]
+    pub(super) fn new(cpu: &'a M::Cpu, crowd: &'a Crowd<M>, meets: bool) -> Self {
+        Token {
+            cpu,
+            id: if meets { cpu.id() } else { 0 },
+            crowd,
+        }
+    }
+
+    /// The processor's id.
+    #[inline]
+    pub fn id(&self) -> usize {
+        self.id
+    }
+
+    #[inline]
+    fn own(&self) -> &Visitor<M> {
+        self.crowd.visitors.get(self.id)
+    }
+
+    /// Tells everyone that this token is at `node` and may be diffracted.
+    #[inline]
+    pub fn announce(&self, node: u64) {
+        self.own().location.store(node, Release);
+    }
+
+    /// Withdraws the announcement; false if someone has diffracted this token already.
+    #[inline]
+    pub fn withdraw(&self, node: u64) -> bool {
+        self.clear(self.id, node)
+    }
+
+    /// Diffracts the token of processor `other`, if it is at `node` and free.
+    #[inline]
+    pub fn diffract(&self, other: usize, node: u64) -> bool {
+        self.clear(other, node)
+    }
+
+    #[inline]
+    fn clear(&self, id: usize, node: u64) -> bool {
+        let location = &self.crowd.visitors.get(id).location;
+        location
+            .compare_exchange(node, NOWHERE, AcqRel, Acquire)
+            .is_ok()
+    }
+
+    /// Looks `polls` times whether someone diffracts this token.
+    #[inline]
+    pub fn is_diffracted_within(&self, polls: u32, node: u64) -> bool {
+        self.own()
+            .location
+            .spin_while(self.cpu, polls, Acquire, |at| at == node)
+            != node
+    }
+
+    /// How long this processor last looked for a partner at `node`, if it ever did.
+    #[inline]
+    pub(super) fn own_spin(&self, node: u64) -> Option<u32> {
+        let spin = self.spin_of(node).load(Relaxed);
+        (spin != 0).then_some(spin)
+    }
+
+    /// Remembers how long to look for a partner at `node`; not 0.
+    #[inline]
+    pub(super) fn set_own_spin(&self, node: u64, spin: u32) {
+        self.spin_of(node).store(spin, Relaxed);
+    }
+
+    #[inline]
+    fn spin_of(&self, node: u64) -> &AtomicU32 {
+        let node = node as usize;
+        &self.own().spins[node / ON_A_LINE][node % ON_A_LINE]
+    }
+}

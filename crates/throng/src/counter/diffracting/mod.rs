@@ -1,0 +1,330 @@
+//! Diffracting trees (Shavit and Zemach 1996, DT96; Shavit, Upfal and Zemach 1998, SS98).
+//!
+//! A tree of balancers. A call walks from the root to a leaf; each balancer sends the callers that
+//! come to it alternately left and right, so at rest the leaves have been visited in turn, and the
+//! leaf, a counter of its own, completes the number.
+//!
+//! ```text
+//!                    ┌─ 0, 4, 8 ..          The first balancer decides the lowest bit of the
+//!               ┌─[b]┤                      number, the second the next: leaves are numbered
+//!               │    └─ 2, 6, 10 ..         bit-reversed.
+//!   calls ─> [b]┤
+//!               │    ┌─ 1, 5, 9 ..
+//!               └─[b]┤
+//!                    └─ 3, 7, 11 ..
+//! ```
+//!
+//! A balancer that is one toggle would be as hot as the counter it replaces. But two callers who
+//! pass it together leave the toggle as it was: so if they meet beforehand, they can agree who goes
+//! left and who right and need not touch it. The *prism* in front of the toggle is where they meet.
+//! The more come at once, the more meet: the tree gets its speed from the crowd.
+//!
+//! The ways to meet are the [`Balancer`]s:
+//!
+//! | balancer | from | waits for the toggle |
+//! |---|---|---|
+//! | [`Toggle`] | no prism | never |
+//! | [`Original`] | DT96 Figure 4 | behind a lock, however long |
+//! | [`Adaptive`] | DT96 Figure 6 | the same; each processor learns how long to look for a partner |
+//! | [`SecondChance`] | DT96 section 3.1 | the same; and is announced in the prism again |
+//! | [`StarvationFree`] | SS98 Figure 6 | goes back to the prism whenever the lock is taken |
+//! | [`WaitFree`] | DT96 Figure 7 | never: one atomic toggle, no lock |
+//!
+//! All are quiescently consistent. `README.md` in this directory has the protocol and why nothing
+//! is lost or given twice.
+
+mod crowd;
+mod original;
+mod prism;
+mod starvation_free;
+mod toggle;
+mod wait_free;
+
+pub use crowd::Token;
+pub use original::{Adaptive, Original, PrismThenLock, SecondChance};
+pub use starvation_free::StarvationFree;
+pub use toggle::Toggle;
+pub use wait_free::WaitFree;
+
+use std::sync::atomic::Ordering::AcqRel;
+
+use self::crowd::Crowd;
+use super::method::MAX_DEPTH;
+use super::{About, Counting, Method, Shape, ShapeError};
+use crate::machine::{Line, Machine, Native, Place, Word};
+
+/// Which way a token leaves a balancer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// To the subtree that has the next number: where the first token of all goes.
+    Left = 0,
+    /// To the other one.
+    Right = 1,
+}
+
+impl Side {
+    /// Left for even, right for odd.
+    #[inline]
+    const fn of(count: u64) -> Self {
+        if count & 1 == 0 {
+            Side::Left
+        } else {
+            Side::Right
+        }
+    }
+}
+
+/// Where a balancer stands in its tree, and how large it should be.
+#[derive(Clone, Copy, Debug)]
+pub struct Node {
+    /// Its index: 1 for the root, 2n and 2n + 1 for the children of n.
+    pub index: usize,
+    /// Slots in its prism.
+    pub prism: usize,
+    /// How many times a token looks for a partner, at most.
+    pub spin: u32,
+}
+
+impl Node {
+    /// How many times a token looks for a partner while nothing better is known: an eighth of the
+    /// most. A long look is wasted on a caller who is alone.
+    #[must_use]
+    pub fn first_spin(&self) -> u32 {
+        (self.spin / 8).max(1)
+    }
+}
+
+/// A node of the tree: sends tokens left and right in turn.
+///
+/// In any state without a token inside, as many have gone left as right, or one more.
+pub trait Balancer<M: Machine>: Send + Sync + Sized + 'static {
+    /// What the tree of such balancers says of itself.
+    const ABOUT: About;
+
+    /// Whether tokens meet, and so must know who they are.
+    const MEETS: bool = true;
+
+    /// The prism sizes that the paper of this balancer used.
+    const PRISMS: Prisms = Prisms::Dt96;
+
+    /// The balancer at `node`.
+    fn new(node: Node) -> Self;
+
+    /// Takes a token through.
+    fn traverse(&self, token: &Token<'_, M>) -> Side;
+}
+
+/// The sizes of the prisms, level by level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Prisms {
+    /// As in DT96 section 3.1, for a tree of width 32: 8, 4, 2, 2, 1 from the root down. A
+    /// shallower tree has the last of them; a deeper one doubles on above the root.
+    Dt96,
+    /// As in SS98 section 4: as many slots in each level as the tree has leaves.
+    Ss98,
+    /// These, from the root down.
+    Sizes(Vec<usize>),
+}
+
+impl Prisms {
+    /// The size for each level of a tree of `depth`.
+    fn sizes(&self, depth: u32) -> Result<Vec<usize>, ShapeError> {
+        let levels = depth as usize;
+        let sizes = match self {
+            Prisms::Dt96 => (1..=depth)
+                .rev()
+                .map(|above_leaves| match above_leaves {
+                    1 => 1,
+                    2 | 3 => 2,
+                    _ => 1 << (above_leaves - 2),
+                })
+                .collect(),
+            Prisms::Ss98 => (0..depth).map(|level| 1 << (depth - level)).collect(),
+            Prisms::Sizes(sizes) => sizes.clone(),
+        };
+        if sizes.len() != levels {
+            let allowed = format!("{levels}, one for each level of the tree");
+            return Err(ShapeError::new(
+                "number of prism sizes",
+                sizes.len(),
+                allowed,
+            ));
+        }
+        for &size in &sizes {
+            ShapeError::check_range("prism size", size, 1..=1 << MAX_DEPTH)?;
+        }
+        Ok(sizes)
+    }
+}
+
+/// The shape of a diffracting tree.
+///
+/// ```
+/// use throng::counter::diffracting::{Prisms, TreeShape};
+/// let shape = TreeShape { prisms: Prisms::Sizes(vec![4, 2, 1]), ..TreeShape::of_depth(3) };
+/// assert_eq!(shape.spin, 128);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeShape {
+    /// Levels of balancers; the tree has 2^depth leaves.
+    pub depth: u32,
+    /// The sizes of the prisms.
+    pub prisms: Prisms,
+    /// How many times a token looks for a partner, at most.
+    pub spin: u32,
+}
+
+impl TreeShape {
+    /// So many levels of balancers, with the prisms of SS98 and a spin of at most 128.
+    #[must_use]
+    pub const fn of_depth(depth: u32) -> Self {
+        TreeShape {
+            depth,
+            prisms: Prisms::Ss98,
+            spin: 128,
+        }
+    }
+}
+
+/// A counter that is a tree of balancers.
+///
+/// ```
+/// use throng::counter::diffracting::{DiffractingTree, TreeShape};
+/// let counter = DiffractingTree::new(&TreeShape::of_depth(3))?;
+/// let mut values: Vec<u64> = (0..20).map(|_| counter.next()).collect();
+/// assert_eq!(values, Vec::from_iter(0..20));
+/// # Ok::<(), throng::counter::ShapeError>(())
+/// ```
+#[derive(Debug)]
+pub struct DiffractingTree<M: Machine = Native, B = StarvationFree<M>> {
+    depth: u32,
+    /// Balancer n is at n - 1.
+    balancers: Box<[B]>,
+    /// The next number of each leaf.
+    leaves: Box<[Line<M::Word>]>,
+    crowd: Crowd<M>,
+}
+
+impl<M: Machine, B: Balancer<M>> DiffractingTree<M, B> {
+    /// A tree on machine `M` with balancers `B`.
+    ///
+    /// # Errors
+    /// When the depth is above 16, or the prism sizes do not fit the depth.
+    pub fn on_machine(shape: &TreeShape) -> Result<Self, ShapeError> {
+        ShapeError::check_range("depth", shape.depth as usize, 0..=MAX_DEPTH as usize)?;
+        let sizes = shape.prisms.sizes(shape.depth)?;
+        let width = 1_usize << shape.depth;
+        let balancer = |index: usize| {
+            B::new(Node {
+                index,
+                prism: sizes[index.ilog2() as usize],
+                spin: shape.spin,
+            })
+        };
+        let leaf = |i: usize| Line::word::<M>(i as u64, Place::named("leaf").index(i));
+        Ok(DiffractingTree {
+            depth: shape.depth,
+            balancers: (1..width).map(balancer).collect(),
+            leaves: (0..width).map(leaf).collect(),
+            crowd: Crowd::new(if B::MEETS { width } else { 0 }),
+        })
+    }
+}
+
+impl DiffractingTree {
+    /// A tree of starvation-free balancers for real threads.
+    ///
+    /// # Errors
+    /// When the depth is above 16, or the prism sizes do not fit the depth.
+    pub fn new(shape: &TreeShape) -> Result<Self, ShapeError> {
+        Self::on_machine(shape)
+    }
+}
+
+impl<B: Balancer<Native>> DiffractingTree<Native, B> {
+    /// The next number.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next_on(&Native::cpu())
+    }
+}
+
+impl<M: Machine, B: Balancer<M>> Counting<M> for DiffractingTree<M, B> {
+    #[inline]
+    fn next_on(&self, cpu: &M::Cpu) -> u64 {
+        let token = Token::new(cpu, &self.crowd, B::MEETS);
+        let (mut node, mut leaf) = (1, 0);
+        for level in 0..self.depth {
+            let side = self.balancers[node - 1].traverse(&token) as usize;
+            node = 2 * node + side;
+            leaf |= side << level;
+        }
+        self.leaves[leaf].fetch_add(self.leaves.len() as u64, AcqRel)
+    }
+}
+
+impl<M: Machine, B: Balancer<M>> Method<M> for DiffractingTree<M, B> {
+    const ABOUT: About = B::ABOUT;
+
+    /// DT96 used 32 leaves for 256 processors.
+    fn build(shape: &Shape) -> Result<Self, ShapeError> {
+        let default = || {
+            (shape.processors / 8)
+                .next_power_of_two()
+                .clamp(2, 1 << MAX_DEPTH)
+        };
+        let depth = ShapeError::check_width(shape.width.unwrap_or_else(default))?;
+        Self::on_machine(&TreeShape {
+            depth,
+            prisms: B::PRISMS,
+            spin: shape.spin,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prisms_are_those_of_the_papers() {
+        assert_eq!(Prisms::Dt96.sizes(5).unwrap(), [8, 4, 2, 2, 1]);
+        assert_eq!(Prisms::Dt96.sizes(2).unwrap(), [2, 1]);
+        assert_eq!(Prisms::Dt96.sizes(6).unwrap(), [16, 8, 4, 2, 2, 1]);
+        assert_eq!(Prisms::Ss98.sizes(3).unwrap(), [8, 4, 2]);
+    }
+
+    #[test]
+    fn shapes_that_cannot_be_are_refused() {
+        let error = |shape: TreeShape| DiffractingTree::new(&shape).unwrap_err().to_string();
+        assert_eq!(
+            error(TreeShape::of_depth(40)),
+            "depth 40: must be from 0 to 16"
+        );
+        let sizes = |sizes| TreeShape {
+            prisms: Prisms::Sizes(sizes),
+            ..TreeShape::of_depth(2)
+        };
+        assert_eq!(
+            error(sizes(vec![1])),
+            "number of prism sizes 1: must be 2, one for each level of the tree"
+        );
+        assert_eq!(
+            error(sizes(vec![4, 0])),
+            "prism size 0: must be from 1 to 65536"
+        );
+    }
+
+    #[test]
+    fn leaves_are_visited_in_turn() {
+        for depth in 0..6 {
+            let tree = DiffractingTree::new(&TreeShape::of_depth(depth)).unwrap();
+            let values: Vec<u64> = (0..100).map(|_| tree.next()).collect();
+            assert_eq!(
+                values,
+                Vec::from_iter(0..100),
+                "one caller alone counts in order"
+            );
+        }
+    }
+}

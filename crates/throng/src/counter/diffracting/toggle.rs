@@ -1,0 +1,39 @@
+//! A balancer without a prism: one toggle (DT96 Figure 2).
+
+use std::sync::atomic::Ordering::AcqRel;
+
+use super::{Balancer, Node, Side, Token};
+use crate::counter::{About, Consistency, Progress};
+use crate::machine::{Line, Machine, Native, Place, Word};
+
+/// Sends tokens left and right by the lowest bit of a `fetch_add`.
+///
+/// Differs from the paper: no lock. And not `fetch_xor`, whose result x86-64 can only get by a
+/// compare-exchange loop.
+#[derive(Debug)]
+pub struct Toggle<M: Machine = Native> {
+    passed: Line<M::Word>,
+}
+
+impl<M: Machine> Balancer<M> for Toggle<M> {
+    const ABOUT: About = About {
+        name: "diffracting-toggle",
+        summary: "a tree of plain toggles, a counter at each leaf",
+        paper: "DT96 Figure 2",
+        consistency: Consistency::Quiescent,
+        progress: Progress::WaitFree,
+    };
+
+    const MEETS: bool = false;
+
+    fn new(node: Node) -> Self {
+        Toggle {
+            passed: Line::word::<M>(0, Place::named("toggle").index(node.index)),
+        }
+    }
+
+    #[inline]
+    fn traverse(&self, _token: &Token<'_, M>) -> Side {
+        Side::of(self.passed.fetch_add(1, AcqRel))
+    }
+}

@@ -1,0 +1,488 @@
+//! The aggregating funnel: callers gather at an aggregator, and one of them fetches numbers for all
+//! (Roh, Fatourou, Jiang, Ruppert et al., PPoPP 2025; written from its description).
+//!
+//! ```text
+//!   callers 0, 2, 4 ─> aggregator 0 ─┐        aggregator:  ticket = fetch_add(1)
+//!                                    ├─> main              the caller whose ticket is the end of
+//!   callers 1, 3, 5 ─> aggregator 1 ─┘                     the last batch leads the next one
+//! ```
+//!
+//! A call takes a ticket at its aggregator and waits until the batches published there reach the
+//! ticket. If they end exactly at it, the caller leads the next batch: it looks how many tickets
+//! have been taken by now, adds that many to `main` in one step, and publishes the batch. If they
+//! end behind it, the ticket is in a published batch, and the caller computes its number from it.
+//! So `main` sees one `fetch_add` a batch instead of one a call.
+//!
+//! *Linearizable*: the numbers of a batch are fixed by one `fetch_add`, while every caller of the
+//! batch is inside its call. *Blocking*: a caller that stops while it leads stops its aggregator.
+//! Use it where numbers must be linearizable and dozens of cores or more compete.
+//!
+//! # Where a slow caller finds its batch
+//!
+//! The latest batch stands on the line that everyone waits at. A caller that was too slow to see it
+//! there finds it in a *bank*: batches are written into a bank one after another, and when it is
+//! full, into another one. A bank is used again only when every ticket in it has been answered.
+//! Whether that is so needs no shared counter: each processor counts, on a line of its own, the
+//! tickets it got answered from the bank, and the leader who needs a bank adds them up and compares
+//! with the number of tickets that ever went into it.
+//!
+//! So a caller may stop for however long and still finds its batch, and it holds up nobody: there
+//! are never more banks than callers in progress, and two.
+//!
+//! Why the bank is found: banks take turns, so the tickets of a bank that is in use are a range,
+//! and the range that holds ticket t is the one with the largest first ticket not above t. The same
+//! holds for batches within the bank. Banks and batches that are being overwritten meanwhile do not
+//! confuse a caller: they change from an old range, below its own, to a new one, above.
+//!
+//! # Words of an aggregator
+//!
+//! | word | value |
+//! |---|---|
+//! | `taken` | tickets taken |
+//! | `published` | end of the last published batch, times 2, plus which of `latest` holds it |
+//!
+//! ## Memory ordering
+//! - `published` is stored with release after the batch was written and awaited with acquire. Leaders
+//!   follow each other through it, so what one leader writes (banks, `latest`) the next one sees.
+//! - A waiter reads `published`, then a record of `latest`, then `published` again. The record is
+//!   overwritten only after `published` has changed, with release, and is read with acquire: so if
+//!   `published` is the same both times, the record belonged to it.
+//! - A processor's count of answers is stored with release after it has read its batch, and added up
+//!   with acquire: a leader that finds all tickets of a bank answered overwrites it after the reads.
+
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+use super::method::MAX_DEPTH;
+use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
+use crate::machine::{Cpu, Growing, Line, Machine, Native, PerCpu, Place, Word};
+
+/// The first ticket of a bank or batch that was never used.
+const NEVER: u64 = u64::MAX;
+
+/// Batches of a bank that lie on one line.
+const ON_A_LINE: usize = 8;
+
+/// Banks an aggregator starts with.
+const FIRST_BANKS: usize = 4;
+
+/// The shape of a funnel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunnelShape {
+    /// How many aggregators callers gather at.
+    pub aggregators: usize,
+    /// How many batches a bank holds.
+    pub bank: usize,
+}
+
+impl FunnelShape {
+    /// So many aggregators, and banks of 128 batches.
+    #[must_use]
+    pub const fn of_aggregators(aggregators: usize) -> Self {
+        FunnelShape {
+            aggregators,
+            bank: 128,
+        }
+    }
+
+    /// Half the square root of the number of processors: the gathering at an aggregator and that
+    /// at `main` then take about as long. The paper found 6 best for 176 threads.
+    fn aggregators_for(processors: usize) -> usize {
+        (processors.isqrt() / 2).clamp(1, 1 << MAX_DEPTH)
+    }
+}
+
+/// A linearizable counter that one caller asks on behalf of many.
+///
+/// ```
+/// use throng::counter::{Funnel, FunnelShape};
+/// let counter = Funnel::new(FunnelShape::of_aggregators(2))?;
+/// assert_eq!([counter.next(), counter.next(), counter.next()], [0, 1, 2]);
+/// # Ok::<(), throng::counter::ShapeError>(())
+/// ```
+#[derive(Debug)]
+pub struct Funnel<M: Machine = Native> {
+    main: Line<M::Word>,
+    aggregators: Box<[Aggregator<M>]>,
+}
+
+impl<M: Machine> Funnel<M> {
+    /// A funnel on machine `M`.
+    ///
+    /// # Errors
+    /// When there is no aggregator or no room in a bank, or more than 65 536 of either.
+    pub fn on_machine(shape: FunnelShape) -> Result<Self, ShapeError> {
+        let most = 1 << MAX_DEPTH;
+        ShapeError::check_range("aggregators", shape.aggregators, 1..=most)?;
+        ShapeError::check_range("batches in a bank", shape.bank, 1..=most)?;
+        Ok(Funnel {
+            main: Line::word::<M>(0, Place::named("main")),
+            aggregators: (0..shape.aggregators)
+                .map(|i| Aggregator::new(i, shape.bank))
+                .collect(),
+        })
+    }
+}
+
+impl Funnel {
+    /// A funnel for real threads.
+    ///
+    /// # Errors
+    /// When there is no aggregator or no room in a bank, or more than 65 536 of either.
+    pub fn new(shape: FunnelShape) -> Result<Self, ShapeError> {
+        Self::on_machine(shape)
+    }
+
+    /// The next number.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next_on(&Native::cpu())
+    }
+}
+
+impl<M: Machine> Counting<M> for Funnel<M> {
+    #[inline]
+    fn next_on(&self, cpu: &M::Cpu) -> u64 {
+        let id = cpu.id();
+        self.aggregators[id % self.aggregators.len()].next(cpu, id, &self.main)
+    }
+}
+
+/// Where some of the callers gather.
+#[derive(Debug)]
+struct Aggregator<M: Machine> {
+    taken: Line<M::Word>,
+    board: Line<Board<M>>,
+    /// Which bank is being filled. Leaders only.
+    filling: Line<Filling<M>>,
+    banks: Growing<Bank<M>>,
+    bank_size: usize,
+}
+
+/// What everyone waits at; all on one line.
+#[derive(Debug)]
+struct Board<M: Machine> {
+    published: M::Word,
+    /// The last two batches.
+    latest: [Record<M>; 2],
+}
+
+/// A batch, and which bank it is kept in.
+#[derive(Debug)]
+struct Record<M: Machine> {
+    batch: Batch<M>,
+    bank: M::Word,
+}
+
+/// Tickets `first`.. were given the numbers `value`..
+#[derive(Debug)]
+struct Batch<M: Machine> {
+    first: M::Word,
+    value: M::Word,
+}
+
+/// Leaders' notes.
+#[derive(Debug)]
+struct Filling<M: Machine> {
+    bank: M::Word,
+    /// Batches in that bank.
+    used: M::Word,
+}
+
+/// A stretch of past batches.
+#[derive(Debug)]
+struct Bank<M: Machine> {
+    /// The first ticket of the bank in its present use.
+    first: Line<M::Word>,
+    /// In the order of their tickets; those behind the last one written are of earlier uses.
+    batches: Box<[Line<[Batch<M>; ON_A_LINE]>]>,
+    /// Tickets that ever went into this bank. Leaders only.
+    given: Line<M::Word>,
+    /// Tickets that each processor ever got answered from it.
+    answered: PerCpu<Line<M::Word>>,
+}
+
+/// A batch as a caller has read it.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    first: u64,
+    value: u64,
+    bank: u64,
+}
+
+impl<M: Machine> Aggregator<M> {
+    fn new(index: usize, bank_size: usize) -> Self {
+        let named = |name| Place::named(name).index(index);
+        Aggregator {
+            taken: Line::word::<M>(0, named("taken")),
+            board: Line::new::<M>(named("board"), |spot| Board {
+                published: M::Word::new(0, spot),
+                latest: [Record::new(spot), Record::new(spot)],
+            }),
+            filling: Line::new::<M>(named("filling"), |spot| Filling {
+                bank: M::Word::new(0, spot),
+                used: M::Word::new(0, spot),
+            }),
+            banks: Growing::new(FIRST_BANKS, move |_| Bank::new(bank_size)),
+            bank_size,
+        }
+    }
+
+    fn next(&self, cpu: &M::Cpu, id: usize, main: &M::Word) -> u64 {
+        let ticket = self.taken.fetch_add(1, AcqRel);
+        let published = self
+            .board
+            .published
+            .wait_while(cpu, Acquire, |p| p >> 1 < ticket);
+        let batch = if published >> 1 == ticket {
+            self.lead(ticket, published, main)
+        } else {
+            self.latest(ticket, published)
+                .unwrap_or_else(|| self.look_up(ticket))
+        };
+        self.banks.get(batch.bank as usize).answer(id);
+        batch.value + (ticket - batch.first)
+    }
+
+    /// Fetches numbers for all tickets from `first` on, and publishes them.
+    fn lead(&self, first: u64, published: u64, main: &M::Word) -> Found {
+        let (bank, slot) = self.room();
+        let end = self.taken.load(Acquire);
+        let value = main.fetch_add(end - first, AcqRel);
+
+        let kept = self.banks.get(bank);
+        if slot == 0 {
+            kept.first.store(first, Release);
+        }
+        kept.batches[slot / ON_A_LINE][slot % ON_A_LINE].write(first, value);
+        kept.given
+            .store(kept.given.load(Relaxed) + (end - first), Relaxed);
+
+        let which = 1 - (published & 1);
+        let record = &self.board.latest[which as usize];
+        record.batch.write(first, value);
+        record.bank.store(bank as u64, Release);
+        self.board.published.store(end << 1 | which, Release);
+        Found {
+            first,
+            value,
+            bank: bank as u64,
+        }
+    }
+
+    /// The bank and the slot in it for the next batch.
+    fn room(&self) -> (usize, usize) {
+        let Filling { bank, used } = &*self.filling;
+        let (mut in_bank, mut slot) = (bank.load(Relaxed) as usize, used.load(Relaxed) as usize);
+        if slot == self.bank_size {
+            (in_bank, slot) = (self.free_bank(in_bank), 0);
+            bank.store(in_bank as u64, Relaxed);
+        }
+        used.store(slot as u64 + 1, Relaxed);
+        (in_bank, slot)
+    }
+
+    /// A bank, other than `full`, in which every ticket has been answered; if need be, a new one.
+    fn free_bank(&self, full: usize) -> usize {
+        let mut made = 0;
+        for (index, bank) in self.banks.iter().enumerate() {
+            if index != full && bank.is_answered() {
+                return index;
+            }
+            made = index + 1;
+        }
+        made
+    }
+
+    /// The latest batch, if `ticket` is in it.
+    fn latest(&self, ticket: u64, published: u64) -> Option<Found> {
+        let record = &self.board.latest[(published & 1) as usize];
+        let found = Found {
+            first: record.batch.first.load(Acquire),
+            value: record.batch.value.load(Acquire),
+            bank: record.bank.load(Acquire),
+        };
+        let unchanged = self.board.published.load(Relaxed) == published;
+        (unchanged && found.first <= ticket).then_some(found)
+    }
+
+    /// The batch of `ticket`, which is published, from its bank.
+    #[cold]
+    fn look_up(&self, ticket: u64) -> Found {
+        let (_, bank, kept) = self
+            .banks
+            .iter()
+            .enumerate()
+            .map(|(index, bank)| (bank.first.load(Acquire), index as u64, bank))
+            .filter(|&(first, ..)| first <= ticket)
+            .max_by_key(|&(first, ..)| first)
+            .expect("the bank of a published ticket is kept until the ticket is answered");
+        let (first, batch) = kept
+            .batches
+            .iter()
+            .flat_map(|line| line.iter())
+            .map(|batch| (batch.first.load(Acquire), batch))
+            .filter(|&(first, _)| first <= ticket)
+            .max_by_key(|&(first, _)| first)
+            .expect("a bank holds the batches of its tickets");
+        Found {
+            first,
+            value: batch.value.load(Acquire),
+            bank,
+        }
+    }
+}
+
+impl<M: Machine> Record<M> {
+    fn new(spot: &M::Spot) -> Self {
+        Record {
+            batch: Batch::new(spot),
+            bank: M::Word::new(0, spot),
+        }
+    }
+}
+
+impl<M: Machine> Batch<M> {
+    fn new(spot: &M::Spot) -> Self {
+        Batch {
+            first: M::Word::new(NEVER, spot),
+            value: M::Word::new(0, spot),
+        }
+    }
+
+    fn write(&self, first: u64, value: u64) {
+        self.first.store(first, Release);
+        self.value.store(value, Release);
+    }
+}
+
+impl<M: Machine> Bank<M> {
+    fn new(size: usize) -> Self {
+        let batches = |_| {
+            let place = Place::named("past batches");
+            Line::new::<M>(place, |spot| std::array::from_fn(|_| Batch::new(spot)))
+        };
+        let answered = |id: usize| Line::word::<M>(0, Place::named("answered").index(id).near(id));
+        Bank {
+            first: Line::word::<M>(NEVER, Place::named("bank")),
+            batches: (0..size.div_ceil(ON_A_LINE)).map(batches).collect(),
+            given: Line::word::<M>(0, Place::named("given")),
+            answered: PerCpu::new(answered),
+        }
+    }
+
+    /// Notes that processor `id` has read one of its batches.
+    #[inline]
+    fn answer(&self, id: usize) {
+        let answered = self.answered.get(id);
+        answered.store(answered.load(Relaxed) + 1, Release);
+    }
+
+    /// Whether nobody will look for a batch here any more.
+    fn is_answered(&self) -> bool {
+        let answered: u64 = self.answered.iter().map(|n| n.load(Acquire)).sum();
+        answered == self.given.load(Relaxed)
+    }
+}
+
+impl<M: Machine> Method<M> for Funnel<M> {
+    const ABOUT: About = About {
+        name: "funnel",
+        summary: "callers gather at aggregators; one fetches numbers for all",
+        paper: "Roh et al., PPoPP 2025",
+        consistency: Consistency::Linearizable,
+        progress: Progress::Blocking,
+    };
+
+    fn build(shape: &Shape) -> Result<Self, ShapeError> {
+        let aggregators = shape
+            .width
+            .unwrap_or_else(|| FunnelShape::aggregators_for(shape.processors));
+        Self::on_machine(FunnelShape {
+            aggregators,
+            bank: shape.bank,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::thread;
+
+    /// A caller that took a ticket and then stopped, while thousands of batches went by.
+    #[test]
+    fn a_slow_caller_finds_its_batch_and_memory_stays_bounded() {
+        let funnel = Arc::new(
+            Funnel::new(FunnelShape {
+                aggregators: 1,
+                bank: 4,
+            })
+            .unwrap(),
+        );
+        let aggregator = &funnel.aggregators[0];
+        // Ticket 0 leads; ticket 1 is in its batch but goes to sleep at once.
+        assert_eq!(aggregator.taken.fetch_add(2, AcqRel), 0);
+        let batch = aggregator.lead(0, 0, &funnel.main);
+        aggregator.banks.get(batch.bank as usize).answer(1000);
+
+        let others = Arc::clone(&funnel);
+        let last = thread::spawn(move || (0..10_000).map(|_| others.next()).max())
+            .join()
+            .unwrap();
+        assert_eq!(last, Some(10_001));
+
+        let published = aggregator.board.published.load(Acquire);
+        assert!(
+            aggregator.latest(1, published).is_none(),
+            "long gone from the board"
+        );
+        let found = aggregator.look_up(1);
+        assert_eq!(found.value + (1 - found.first), 1);
+        assert_eq!(
+            aggregator.banks.iter().count(),
+            FIRST_BANKS,
+            "no new bank was needed"
+        );
+    }
+
+    #[test]
+    fn stopped_callers_hold_a_bank_each_and_no_more() {
+        let funnel = Funnel::new(FunnelShape {
+            aggregators: 1,
+            bank: 1,
+        })
+        .unwrap();
+        let aggregator = &funnel.aggregators[0];
+        let mut sleeping = Vec::new();
+        for round in 0..100 {
+            // This call leads a batch of two; the second ticket is not answered.
+            let ticket = aggregator.taken.fetch_add(2, AcqRel);
+            let published = aggregator.board.published.load(Acquire);
+            let batch = aggregator.lead(ticket, published, &funnel.main);
+            aggregator.banks.get(batch.bank as usize).answer(0);
+            if round < 10 {
+                sleeping.push(ticket + 1);
+            } else {
+                aggregator.banks.get(batch.bank as usize).answer(1);
+            }
+        }
+        let banks = aggregator.banks.iter().count();
+        assert!(
+            banks <= (sleeping.len() + 2).next_power_of_two(),
+            "{banks} banks"
+        );
+        for ticket in sleeping {
+            let found = aggregator.look_up(ticket);
+            assert_eq!(found.value + (ticket - found.first), ticket);
+        }
+    }
+
+    #[test]
+    fn shapes() {
+        assert_eq!(FunnelShape::aggregators_for(1), 1);
+        assert_eq!(FunnelShape::aggregators_for(176), 6);
+        let error = Funnel::new(FunnelShape::of_aggregators(0)).unwrap_err();
+        assert_eq!(error.to_string(), "aggregators 0: must be from 1 to 65536");
+    }
+}

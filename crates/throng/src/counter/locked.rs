@@ -1,0 +1,93 @@
+//! A number under a lock: what counters were before machines had `fetch_add`, and the simplest
+//! rival of every paper (DT96 section 3.3.1, "ExpBackoff" and "MCS").
+//!
+//! Linearizable; blocking: a thread that stops while it holds the lock stops all. Use it to compare
+//! with, or where the number is part of a larger state ([`Guarded`]).
+
+use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
+use crate::lock::{BackoffLock, Guarded, Lock, McsLock};
+use crate::machine::{Machine, Native};
+
+/// A counter under lock `L`.
+///
+/// ```
+/// use throng::counter::Locked;
+/// let counter = Locked::with_queue();
+/// assert_eq!([counter.next(), counter.next()], [0, 1]);
+/// ```
+#[derive(Debug)]
+pub struct Locked<M: Machine = Native, L = McsLock<M>> {
+    next: Guarded<u64, L, M>,
+}
+
+impl<M: Machine, L: Lock<M>> Locked<M, L> {
+    /// A counter on machine `M`.
+    #[must_use]
+    pub fn on_machine() -> Self {
+        Locked {
+            next: Guarded::new(0),
+        }
+    }
+}
+
+impl Locked<Native, McsLock> {
+    /// A counter under a queue lock.
+    #[must_use]
+    pub fn with_queue() -> Self {
+        Self::on_machine()
+    }
+}
+
+impl Locked<Native, BackoffLock> {
+    /// A counter under a test-and-test-and-set lock with exponential backoff.
+    #[must_use]
+    pub fn with_backoff() -> Self {
+        Self::on_machine()
+    }
+}
+
+impl<L: Lock> Locked<Native, L> {
+    /// The next number.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next_on(&Native::cpu())
+    }
+}
+
+impl<M: Machine, L: Lock<M>> Counting<M> for Locked<M, L> {
+    #[inline]
+    fn next_on(&self, cpu: &M::Cpu) -> u64 {
+        self.next.with(cpu, |next| {
+            *next += 1;
+            *next - 1
+        })
+    }
+}
+
+impl<M: Machine> Method<M> for Locked<M, BackoffLock<M>> {
+    const ABOUT: About = About {
+        name: "locked-backoff",
+        summary: "a number under a test-and-test-and-set lock with exponential backoff",
+        paper: "DT96, ExpBackoff",
+        consistency: Consistency::Linearizable,
+        progress: Progress::Blocking,
+    };
+
+    fn build(_shape: &Shape) -> Result<Self, ShapeError> {
+        Ok(Self::on_machine())
+    }
+}
+
+impl<M: Machine> Method<M> for Locked<M, McsLock<M>> {
+    const ABOUT: About = About {
+        name: "locked-mcs",
+        summary: "a number under a queue lock",
+        paper: "DT96, MCS",
+        consistency: Consistency::Linearizable,
+        progress: Progress::Blocking,
+    };
+
+    fn build(_shape: &Shape) -> Result<Self, ShapeError> {
+        Ok(Self::on_machine())
+    }
+}

@@ -1,0 +1,52 @@
+//! Test-and-test-and-set with exponential backoff.
+//!
+//! A waiter reads until the lock looks free, then tries to take it with a swap. When the swap fails
+//! someone else was faster, and so it idles for a random time, up to twice as long after each
+//! failure, before it looks again (Anderson 1990; Graunke and Thakkar 1990; DT96 section 3.3.1
+//! "ExpBackoff").
+//!
+//! ## Memory ordering
+//! The swap that finds the lock free acquires what the store in `release` released.
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use super::Lock;
+use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
+
+const FREE: u64 = 0;
+const TAKEN: u64 = 1;
+
+/// Longest idling, in units of [`Cpu::pause`], after the first failure and after many.
+const LEAST_BACKOFF: u32 = 4;
+const MOST_BACKOFF: u32 = 1024;
+
+/// A lock that is one word, tried again after ever longer pauses.
+#[derive(Debug)]
+pub struct BackoffLock<M: Machine = Native> {
+    state: Line<M::Word>,
+}
+
+// SAFETY: `acquire` returns only when its swap turned FREE into TAKEN, and only `release` writes
+// FREE; swaps on one word are totally ordered. Release and acquire make the content visible.
+unsafe impl<M: Machine> Lock<M> for BackoffLock<M> {
+    fn new() -> Self {
+        BackoffLock {
+            state: Line::word::<M>(FREE, Place::named("backoff lock")),
+        }
+    }
+
+    #[inline]
+    fn acquire(&self, cpu: &M::Cpu) {
+        let mut limit = LEAST_BACKOFF;
+        while self.state.swap(TAKEN, Acquire) == TAKEN {
+            cpu.pause(1 + cpu.random_below(limit as usize) as u32);
+            limit = (2 * limit).min(MOST_BACKOFF);
+            self.state.wait_while(cpu, Relaxed, |state| state == TAKEN);
+        }
+    }
+
+    #[inline]
+    fn release(&self, _cpu: &M::Cpu) {
+        self.state.store(FREE, Release);
+    }
+}
