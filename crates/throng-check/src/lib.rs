@@ -1,1 +1,17 @@
-//! To come.
+//! What throng's structures promise, checked.
+//!
+//! - [`history`]: what was called when, and what came back; nothing about how.
+//! - [`spec`]: the promises, as functions from a history to a verdict. They know no algorithm.
+//! - [`workload`]: a structure with a recorder around it, ready to run in any world.
+//! - `worlds` (feature `worlds`): loom and shuttle as machines.
+//!
+//! The checks themselves are this crate's integration tests: `loom` (small, every schedule),
+//! `shuttle` (larger, random schedules), `simulator` (hundreds of processors, with faults) and
+//! `stress` (real threads). Each runs every method in [`throng::counter::methods`]; each also runs
+//! broken ones and fails if they go unnoticed.
+
+pub mod history;
+pub mod spec;
+pub mod workload;
+#[cfg(feature = "worlds")]
+pub mod worlds;

@@ -1,12 +1,12 @@
 //! Test-and-test-and-set with exponential backoff.
 //!
-//! A waiter reads until the lock looks free, then tries to take it with a swap. When the swap fails
+//! A waiter reads until the lock looks free, then tries to take it. When that fails
 //! someone else was faster, and so it idles for a random time, up to twice as long after each
 //! failure, before it looks again (Anderson 1990; Graunke and Thakkar 1990; DT96 section 3.3.1
 //! "ExpBackoff").
 //!
 //! ## Memory ordering
-//! The swap that finds the lock free acquires what the store in `release` released.
+//! The compare-exchange that finds the lock free acquires what the store in `release` released.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -26,8 +26,8 @@ pub struct BackoffLock<M: Machine = Native> {
     state: Line<M::Word>,
 }
 
-// SAFETY: `acquire` returns only when its swap turned FREE into TAKEN, and only `release` writes
-// FREE; swaps on one word are totally ordered. Release and acquire make the content visible.
+// SAFETY: `acquire` returns only when it turned FREE into TAKEN, and only `release` writes FREE.
+// Release and acquire make the content visible.
 unsafe impl<M: Machine> Lock<M> for BackoffLock<M> {
     fn new() -> Self {
         BackoffLock {
@@ -38,7 +38,11 @@ unsafe impl<M: Machine> Lock<M> for BackoffLock<M> {
     #[inline]
     fn acquire(&self, cpu: &M::Cpu) {
         let mut limit = LEAST_BACKOFF;
-        while self.state.swap(TAKEN, Acquire) == TAKEN {
+        while self
+            .state
+            .compare_exchange(FREE, TAKEN, Acquire, Relaxed)
+            .is_err()
+        {
             cpu.pause(1 + cpu.random_below(limit as usize) as u32);
             limit = (2 * limit).min(MOST_BACKOFF);
             self.state.wait_while(cpu, Relaxed, |state| state == TAKEN);

@@ -97,7 +97,7 @@ impl<M: Machine> LockedToggle<M> {
     #[inline]
     pub(super) fn attempt(&self, token: &Token<'_, M>) -> Attempt {
         let Inner { lock, passed } = &*self.line;
-        if lock.load(Relaxed) != 0 || lock.swap(1, Acquire) != 0 {
+        if lock.load(Relaxed) != 0 || lock.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
             return Attempt::Busy;
         }
         let outcome = if token.withdraw(self.node) {

@@ -1,0 +1,85 @@
+//! The promises, as functions from a history to a verdict.
+
+mod counting;
+mod linearizable;
+mod step;
+
+pub use counting::check_counting;
+pub use linearizable::check_linearizable;
+pub use step::check_step;
+
+use std::error::Error;
+use std::fmt;
+
+use throng::counter::{About, Consistency};
+
+use crate::history::Call;
+
+/// A promise that was broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// Two calls got the same number.
+    Duplicate {
+        /// The number.
+        value: u64,
+    },
+    /// At some moment, more numbers were missing below the largest one than calls were in progress.
+    Missing {
+        /// The largest number given by then.
+        largest: u64,
+        /// How many smaller ones nobody had.
+        missing: u64,
+        /// How many calls were in progress.
+        in_progress: u64,
+    },
+    /// A call that began after another was over got a smaller number.
+    OutOfOrder {
+        /// What the earlier call got.
+        earlier: u64,
+        /// What the later call got.
+        later: u64,
+    },
+    /// The numbers of tokens on the outputs do not form a step.
+    NoStep {
+        /// How many left on each output.
+        exits: Vec<u64>,
+    },
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Violation::Duplicate { value } => write!(f, "{value} was given twice"),
+            Violation::Missing {
+                largest,
+                missing,
+                in_progress,
+            } => write!(
+                f,
+                "{largest} was given while {missing} smaller numbers were missing \
+                 and only {in_progress} calls in progress"
+            ),
+            Violation::OutOfOrder { earlier, later } => {
+                write!(
+                    f,
+                    "{later} was given to a call that began after {earlier} had been given"
+                )
+            }
+            Violation::NoStep { exits } => write!(f, "no step on the outputs: {exits:?}"),
+        }
+    }
+}
+
+impl Error for Violation {}
+
+/// Checks everything that a counting method promises about its numbers.
+///
+/// # Errors
+/// The first promise found broken.
+pub fn check_counter(about: &About, calls: &[Call]) -> Result<(), Violation> {
+    check_counting(calls)?;
+    match about.consistency {
+        Consistency::Linearizable => check_linearizable(calls),
+        Consistency::Quiescent => Ok(()),
+    }
+}

@@ -1,0 +1,86 @@
+//! The words of a checker: its atomics, one operation for one.
+
+/// Implements [`Word`](throng::machine::Word) for a newtype around a checker's `AtomicU64`.
+///
+/// `AtomicU64`, `Ordering`, `Word` and `thread` must be in scope: those of the checker.
+macro_rules! word_of_atomic {
+    ($machine:ty, $word:ident, $cpu:ty) => {
+        impl Word<$machine> for $word {
+            fn new(value: u64, _spot: &()) -> Self {
+                $word(AtomicU64::new(value))
+            }
+
+            fn load(&self, order: Ordering) -> u64 {
+                self.0.load(order)
+            }
+
+            fn store(&self, value: u64, order: Ordering) {
+                self.0.store(value, order);
+            }
+
+            fn swap(&self, value: u64, order: Ordering) -> u64 {
+                self.0.swap(value, order)
+            }
+
+            fn compare_exchange(
+                &self,
+                current: u64,
+                new: u64,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<u64, u64> {
+                self.0.compare_exchange(current, new, success, failure)
+            }
+
+            fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+                self.0.fetch_add(value, order)
+            }
+
+            fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
+                self.0.fetch_sub(value, order)
+            }
+
+            fn fetch_or(&self, value: u64, order: Ordering) -> u64 {
+                self.0.fetch_or(value, order)
+            }
+
+            fn fetch_and(&self, value: u64, order: Ordering) -> u64 {
+                self.0.fetch_and(value, order)
+            }
+
+            fn wait_while(
+                &self,
+                _cpu: &$cpu,
+                order: Ordering,
+                mut blocked: impl FnMut(u64) -> bool,
+            ) -> u64 {
+                loop {
+                    let value = self.0.load(order);
+                    if !blocked(value) {
+                        return value;
+                    }
+                    thread::yield_now();
+                }
+            }
+
+            fn spin_while(
+                &self,
+                _cpu: &$cpu,
+                polls: u32,
+                order: Ordering,
+                mut blocked: impl FnMut(u64) -> bool,
+            ) -> u64 {
+                let mut value = self.0.load(order);
+                for _ in 1..polls {
+                    if !blocked(value) {
+                        break;
+                    }
+                    value = self.0.load(order);
+                }
+                value
+            }
+        }
+    };
+}
+
+pub(super) use word_of_atomic;

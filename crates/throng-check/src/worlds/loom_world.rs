@@ -1,0 +1,151 @@
+//! loom: every schedule of a small run.
+
+use std::cell::Cell as StdCell;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use loom::cell::UnsafeCell;
+use loom::sync::atomic::{AtomicU64, fence};
+use loom::thread;
+use throng::machine::{Cell, Cpu, Machine, Place, Word};
+
+use super::atomic_word::word_of_atomic;
+
+/// The world of loom.
+///
+/// A bounded spin does not hand the processor over, because that would hide races from loom: with
+/// it, a time-out by a store instead of a compare-exchange goes unnoticed. Only waits without a
+/// bound yield.
+#[derive(Clone, Copy, Debug)]
+pub struct Loom;
+
+impl Loom {
+    /// Runs `body` on each of `processors` processors in every schedule with at most `preemptions`
+    /// preemptions, on a fresh structure each time, and `verify` after each.
+    ///
+    /// # Panics
+    /// When an assertion fails in some schedule, or loom finds a race or a deadlock.
+    pub fn explore<S: Send + Sync + 'static>(
+        processors: usize,
+        preemptions: usize,
+        setup: impl Fn() -> S + Send + Sync + 'static,
+        body: impl Fn(&S, &LoomCpu) + Send + Sync + 'static,
+        verify: impl Fn(&S) + Send + Sync + 'static,
+    ) {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(preemptions);
+        // No time limit: a run that was cut short would pass as a success.
+        builder.max_duration = None;
+        builder.max_branches = 20_000;
+        let body = Arc::new(body);
+        builder.check(move || {
+            let shared = loom::sync::Arc::new(setup());
+            let others: Vec<_> = (1..processors)
+                .map(|id| {
+                    let (shared, body) = (shared.clone(), Arc::clone(&body));
+                    thread::spawn(move || body(&shared, &LoomCpu::new(id)))
+                })
+                .collect();
+            body(&shared, &LoomCpu::new(0));
+            for other in others {
+                other.join().expect("a failed processor ends the run");
+            }
+            verify(&shared);
+        });
+    }
+}
+
+impl Machine for Loom {
+    type Word = LoomWord;
+    type Cell<T: Send> = LoomCell<T>;
+    type Cpu = LoomCpu;
+    type Spot = ();
+
+    fn spot(_place: Place) {}
+
+    fn fence(order: Ordering) {
+        fence(order);
+    }
+}
+
+/// A loom atomic.
+#[derive(Debug)]
+pub struct LoomWord(AtomicU64);
+
+word_of_atomic!(Loom, LoomWord, LoomCpu);
+
+/// A loom cell, which reports accesses that are not ordered.
+pub struct LoomCell<T>(UnsafeCell<T>);
+
+// SAFETY: as for `NativeCell`: `with_mut` is the only way in, its contract excludes overlapping
+// accesses, and loom checks that it is kept.
+unsafe impl<T: Send> Sync for LoomCell<T> {}
+
+impl<T: Send> Cell<T, Loom> for LoomCell<T> {
+    fn new(value: T, _spot: &()) -> Self {
+        LoomCell(UnsafeCell::new(value))
+    }
+
+    unsafe fn with_mut<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        // SAFETY: the caller promises that no other access overlaps.
+        self.0.with_mut(|content| f(unsafe { &mut *content }))
+    }
+
+    fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+}
+
+impl<T> fmt::Debug for LoomCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoomCell").finish_non_exhaustive()
+    }
+}
+
+/// A processor of loom's world.
+#[derive(Debug)]
+pub struct LoomCpu {
+    id: usize,
+    random: StdCell<u64>,
+    clock: StdCell<u64>,
+}
+
+impl LoomCpu {
+    fn new(id: usize) -> Self {
+        LoomCpu {
+            id,
+            random: StdCell::new(id as u64 + 1),
+            clock: StdCell::new(0),
+        }
+    }
+}
+
+impl Cpu for LoomCpu {
+    fn id(&self) -> usize {
+        self.id
+    }
+
+    /// The same numbers in every schedule: loom replays schedules, not choices.
+    fn random(&self) -> u64 {
+        let state = self
+            .random
+            .get()
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        self.random.set(state);
+        state.rotate_left(32)
+    }
+
+    fn pause(&self, _times: u32) {}
+
+    fn retry(&self, _round: u32) {
+        thread::yield_now();
+    }
+
+    /// Counts its own readings: there is no time in this world.
+    fn clock(&self) -> u64 {
+        self.clock.set(self.clock.get() + 1);
+        self.clock.get()
+    }
+}

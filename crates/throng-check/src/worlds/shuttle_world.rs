@@ -1,0 +1,159 @@
+//! shuttle: random schedules of larger runs.
+
+use std::cell::{Cell as StdCell, UnsafeCell};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use shuttle::rand::{Rng, thread_rng};
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler, UrwRandomScheduler};
+use shuttle::sync::atomic::{AtomicU64, fence};
+use shuttle::{Config, MaxSteps, Runner, thread};
+use throng::machine::{Cell, Cpu, Machine, Place, Word};
+
+use super::atomic_word::word_of_atomic;
+
+/// The world of shuttle. Sequentially consistent: it does not see orderings that are too weak.
+#[derive(Clone, Copy, Debug)]
+pub struct Shuttle;
+
+/// Which schedules to try. All are made from a seed, so a run can be repeated.
+#[derive(Clone, Copy, Debug)]
+pub enum Schedules {
+    /// Any processor at any step.
+    Random,
+    /// Probabilistic concurrency testing with so many changes of priority. Few of them miss races
+    /// that need a long detour: take 6 or more.
+    Pct(usize),
+    /// A random walk that makes all schedules about equally likely.
+    Uniform,
+}
+
+impl Shuttle {
+    /// Runs `body` on each of `processors` processors in `count` schedules, on a fresh structure
+    /// each time, and `verify` after each.
+    ///
+    /// # Panics
+    /// When an assertion fails in some schedule, which shuttle then prints; or in a deadlock.
+    pub fn explore<S: Send + Sync + 'static>(
+        schedules: Schedules,
+        count: usize,
+        seed: u64,
+        processors: usize,
+        setup: impl Fn() -> S + Send + Sync + 'static,
+        body: impl Fn(&S, &ShuttleCpu) + Send + Sync + 'static,
+        verify: impl Fn(&S) + Send + Sync + 'static,
+    ) {
+        let body = Arc::new(body);
+        let run = move || {
+            let shared = Arc::new(setup());
+            let all: Vec<_> = (0..processors)
+                .map(|id| {
+                    let (shared, body) = (Arc::clone(&shared), Arc::clone(&body));
+                    thread::spawn(move || body(&shared, &ShuttleCpu::new(id)))
+                })
+                .collect();
+            for one in all {
+                one.join().expect("a failed processor ends the run");
+            }
+            verify(&shared);
+        };
+        match schedules {
+            Schedules::Random => run_with(RandomScheduler::new_from_seed(seed, count), run),
+            Schedules::Pct(depth) => run_with(PctScheduler::new_from_seed(seed, depth, count), run),
+            Schedules::Uniform => run_with(UrwRandomScheduler::new_from_seed(seed, count), run),
+        }
+    }
+}
+
+fn run_with(scheduler: impl Scheduler + 'static, run: impl Fn() + Send + Sync + 'static) {
+    let mut config = Config::new();
+    config.max_steps = MaxSteps::FailAfter(1_000_000);
+    config.silence_warnings = true;
+    Runner::new(scheduler, config).run(run);
+}
+
+impl Machine for Shuttle {
+    type Word = ShuttleWord;
+    type Cell<T: Send> = ShuttleCell<T>;
+    type Cpu = ShuttleCpu;
+    type Spot = ();
+
+    fn spot(_place: Place) {}
+
+    fn fence(order: Ordering) {
+        fence(order);
+    }
+}
+
+/// A shuttle atomic.
+#[derive(Debug)]
+pub struct ShuttleWord(AtomicU64);
+
+word_of_atomic!(Shuttle, ShuttleWord, ShuttleCpu);
+
+/// A cell. shuttle does not watch it; loom does.
+pub struct ShuttleCell<T>(UnsafeCell<T>);
+
+// SAFETY: as for `NativeCell`: `with_mut` is the only way in, its contract excludes overlapping
+// accesses.
+unsafe impl<T: Send> Sync for ShuttleCell<T> {}
+
+impl<T: Send> Cell<T, Shuttle> for ShuttleCell<T> {
+    fn new(value: T, _spot: &()) -> Self {
+        ShuttleCell(UnsafeCell::new(value))
+    }
+
+    unsafe fn with_mut<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        // SAFETY: the caller promises that no other access overlaps.
+        f(unsafe { &mut *self.0.get() })
+    }
+
+    fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+}
+
+impl<T> fmt::Debug for ShuttleCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ShuttleCell").finish_non_exhaustive()
+    }
+}
+
+/// A processor of shuttle's world.
+#[derive(Debug)]
+pub struct ShuttleCpu {
+    id: usize,
+    clock: StdCell<u64>,
+}
+
+impl ShuttleCpu {
+    fn new(id: usize) -> Self {
+        ShuttleCpu {
+            id,
+            clock: StdCell::new(0),
+        }
+    }
+}
+
+impl Cpu for ShuttleCpu {
+    fn id(&self) -> usize {
+        self.id
+    }
+
+    fn random(&self) -> u64 {
+        thread_rng().r#gen()
+    }
+
+    fn pause(&self, _times: u32) {}
+
+    fn retry(&self, _round: u32) {
+        thread::yield_now();
+    }
+
+    /// Counts its own readings: there is no time in this world.
+    fn clock(&self) -> u64 {
+        self.clock.set(self.clock.get() + 1);
+        self.clock.get()
+    }
+}

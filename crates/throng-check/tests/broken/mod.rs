@@ -1,0 +1,269 @@
+//! Counters that are wrong on purpose. A check that does not catch them checks nothing.
+//!
+//! Each is wrong in one place only, marked `BROKEN`; the rest is as it should be.
+
+#![allow(dead_code, reason = "each test binary uses some of them")]
+
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+use throng::counter::diffracting::{Balancer, DiffractingTree, Node, Side, Toggle, Token};
+use throng::counter::{
+    About, Consistency, Counting, Locked, Method, Progress, Registered, Shape, ShapeError,
+};
+use throng::lock::Lock;
+use throng::machine::{Cpu, Line, Machine, Place, Word};
+
+const fn about(name: &'static str, consistency: Consistency) -> About {
+    About {
+        name,
+        summary: "",
+        paper: "",
+        consistency,
+        progress: Progress::WaitFree,
+    }
+}
+
+/// The broken counters whose numbers come out wrong in some schedule of any world.
+pub fn miscounting<M: Machine>() -> Vec<Registered<M>> {
+    vec![
+        Registered::of::<ReadThenAdd<M>>(),
+        Registered::of::<DiffractingTree<M, SplitToggle<M>>>(),
+        Registered::of::<DiffractingTree<M, TwicePrism<M>>>(),
+        Registered::of::<DiffractingTree<M, StoreTimeout<M>>>(),
+        Registered::of::<Disordered<M>>(),
+    ]
+}
+
+/// Reads, then writes one more.
+#[derive(Debug)]
+pub struct ReadThenAdd<M: Machine> {
+    next: Line<M::Word>,
+}
+
+impl<M: Machine> Counting<M> for ReadThenAdd<M> {
+    fn next_on(&self, _cpu: &M::Cpu) -> u64 {
+        // BROKEN: another call may come between.
+        let value = self.next.load(Acquire);
+        self.next.store(value + 1, Release);
+        value
+    }
+}
+
+impl<M: Machine> Method<M> for ReadThenAdd<M> {
+    const ABOUT: About = about("read-then-add", Consistency::Quiescent);
+
+    fn build(_shape: &Shape) -> Result<Self, ShapeError> {
+        Ok(ReadThenAdd {
+            next: Line::word::<M>(0, Place::named("counter")),
+        })
+    }
+}
+
+/// A toggle by a load and a store.
+#[derive(Debug)]
+pub struct SplitToggle<M: Machine> {
+    passed: Line<M::Word>,
+}
+
+impl<M: Machine> Balancer<M> for SplitToggle<M> {
+    const ABOUT: About = about("split-toggle", Consistency::Quiescent);
+
+    fn new(node: Node) -> Self {
+        SplitToggle {
+            passed: Line::word::<M>(0, Place::named("toggle").index(node.index)),
+        }
+    }
+
+    fn traverse(&self, _token: &Token<'_, M>) -> Side {
+        // BROKEN: another token may come between.
+        let before = self.passed.load(Acquire);
+        self.passed.store(before + 1, Release);
+        if before % 2 == 0 {
+            Side::Left
+        } else {
+            Side::Right
+        }
+    }
+}
+
+/// A one-slot prism and an atomic toggle, for the mutants of the wait-free balancer.
+#[derive(Debug)]
+struct Parts<M: Machine> {
+    slot: Line<M::Word>,
+    passed: Line<M::Word>,
+    node: u64,
+}
+
+impl<M: Machine> Parts<M> {
+    fn new(node: Node) -> Self {
+        Parts {
+            slot: Line::word::<M>(0, Place::named("prism")),
+            passed: Line::word::<M>(0, Place::named("toggle")),
+            node: node.index as u64,
+        }
+    }
+
+    /// The other processor that was last in the slot.
+    fn swap(&self, token: &Token<'_, M>) -> Option<usize> {
+        let me = token.id() as u64 + 1;
+        let found = self.slot.swap(me, AcqRel);
+        (found != 0 && found != me).then(|| found as usize - 1)
+    }
+
+    fn toggle(&self) -> Side {
+        if self.passed.fetch_add(1, AcqRel) % 2 == 0 {
+            Side::Left
+        } else {
+            Side::Right
+        }
+    }
+}
+
+/// A prism that lets one token be diffracted twice.
+#[derive(Debug)]
+pub struct TwicePrism<M: Machine>(Parts<M>);
+
+impl<M: Machine> Balancer<M> for TwicePrism<M> {
+    const ABOUT: About = about("twice-prism", Consistency::Quiescent);
+
+    fn new(node: Node) -> Self {
+        TwicePrism(Parts::new(node))
+    }
+
+    fn traverse(&self, token: &Token<'_, M>) -> Side {
+        let Parts { node, .. } = self.0;
+        token.announce(node);
+        if let Some(other) = self.0.swap(token) {
+            // BROKEN: does not withdraw first, so it may be diffracted while it diffracts.
+            if token.diffract(other, node) {
+                token.withdraw(node);
+                return Side::Left;
+            }
+        }
+        if token.is_diffracted_within(1, node) || !token.withdraw(node) {
+            return Side::Right;
+        }
+        self.0.toggle()
+    }
+}
+
+/// A token that gives up waiting by a store instead of a compare-exchange.
+#[derive(Debug)]
+pub struct StoreTimeout<M: Machine>(Parts<M>);
+
+impl<M: Machine> Balancer<M> for StoreTimeout<M> {
+    const ABOUT: About = about("store-timeout", Consistency::Quiescent);
+
+    fn new(node: Node) -> Self {
+        StoreTimeout(Parts::new(node))
+    }
+
+    fn traverse(&self, token: &Token<'_, M>) -> Side {
+        let Parts { node, .. } = self.0;
+        token.announce(node);
+        if let Some(other) = self.0.swap(token) {
+            if !token.withdraw(node) {
+                return Side::Right;
+            }
+            if token.diffract(other, node) {
+                return Side::Left;
+            }
+            token.announce(node);
+        }
+        if token.is_diffracted_within(1, node) {
+            return Side::Right;
+        }
+        // BROKEN: does not notice that it was diffracted just now.
+        token.announce(0);
+        self.0.toggle()
+    }
+}
+
+/// A tree of toggles that says it is linearizable.
+#[derive(Debug)]
+pub struct Disordered<M: Machine>(DiffractingTree<M, Toggle<M>>);
+
+impl<M: Machine> Counting<M> for Disordered<M> {
+    fn next_on(&self, cpu: &M::Cpu) -> u64 {
+        self.0.next_on(cpu)
+    }
+}
+
+impl<M: Machine> Method<M> for Disordered<M> {
+    // BROKEN: it is only quiescently consistent.
+    const ABOUT: About = about("disordered", Consistency::Linearizable);
+
+    fn build(shape: &Shape) -> Result<Self, ShapeError> {
+        <DiffractingTree<M, Toggle<M>>>::build(shape).map(Disordered)
+    }
+}
+
+/// A lock that excludes, but does not pass on what was written under it.
+#[derive(Debug)]
+pub struct RelaxedLock<M: Machine>(Line<M::Word>);
+
+// SAFETY: none. This is a lie, for loom to find out.
+unsafe impl<M: Machine> Lock<M> for RelaxedLock<M> {
+    fn new() -> Self {
+        RelaxedLock(Line::word::<M>(0, Place::named("lock")))
+    }
+
+    fn acquire(&self, cpu: &M::Cpu) {
+        while self.0.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+            self.0.wait_while(cpu, Relaxed, |state| state == 1);
+        }
+    }
+
+    fn release(&self, _cpu: &M::Cpu) {
+        // BROKEN: should release.
+        self.0.store(0, Relaxed);
+    }
+}
+
+/// A counter under that lock.
+#[derive(Debug)]
+pub struct WeaklyLocked<M: Machine>(Locked<M, RelaxedLock<M>>);
+
+impl<M: Machine> Counting<M> for WeaklyLocked<M> {
+    fn next_on(&self, cpu: &M::Cpu) -> u64 {
+        self.0.next_on(cpu)
+    }
+}
+
+impl<M: Machine> Method<M> for WeaklyLocked<M> {
+    const ABOUT: About = about("weakly-locked", Consistency::Linearizable);
+
+    fn build(_shape: &Shape) -> Result<Self, ShapeError> {
+        Ok(WeaklyLocked(Locked::on_machine()))
+    }
+}
+
+/// A counter that says it is wait-free but waits for a turn.
+#[derive(Debug)]
+pub struct TakesTurns<M: Machine> {
+    taken: Line<M::Word>,
+    served: Line<M::Word>,
+}
+
+impl<M: Machine> Counting<M> for TakesTurns<M> {
+    fn next_on(&self, cpu: &M::Cpu) -> u64 {
+        let ticket = self.taken.fetch_add(1, AcqRel);
+        // BROKEN: waits for all earlier calls, one of which may never come.
+        self.served
+            .wait_while(cpu, Acquire, |served| served != ticket);
+        cpu.pause(1);
+        self.served.store(ticket + 1, Release);
+        ticket
+    }
+}
+
+impl<M: Machine> Method<M> for TakesTurns<M> {
+    const ABOUT: About = about("takes-turns", Consistency::Linearizable);
+
+    fn build(_shape: &Shape) -> Result<Self, ShapeError> {
+        Ok(TakesTurns {
+            taken: Line::word::<M>(0, Place::named("taken")),
+            served: Line::word::<M>(0, Place::named("served")),
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! What the check binaries share: expected failures without noise, and how long to run.
+
+#![allow(dead_code, reason = "each test binary uses some of it")]
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+thread_local! {
+    static EXPECTING_FAILURE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs the trials; messages of expected panics are not printed.
+pub fn run(trials: Vec<Trial>) {
+    let loud = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if !EXPECTING_FAILURE.get() {
+            loud(info);
+        }
+    }));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// A trial that must pass.
+pub fn passes(name: String, check: impl FnOnce() + Send + 'static) -> Trial {
+    Trial::test(name, move || {
+        check();
+        Ok(())
+    })
+}
+
+/// A trial that must fail, with `words` in its message: the check has to catch what is broken.
+pub fn is_caught(
+    name: String,
+    words: &'static str,
+    check: impl FnOnce() + Send + 'static,
+) -> Trial {
+    Trial::test(name, move || {
+        EXPECTING_FAILURE.set(true);
+        let outcome = panic::catch_unwind(AssertUnwindSafe(check));
+        EXPECTING_FAILURE.set(false);
+        let Err(panic) = outcome else {
+            return Err(Failed::from("broken on purpose, and nobody noticed"));
+        };
+        let message = message_of(panic.as_ref());
+        if message.contains(words) {
+            Ok(())
+        } else {
+            Err(Failed::from(format!(
+                "failed, but not because of '{words}': {message}"
+            )))
+        }
+    })
+}
+
+fn message_of(panic: &(dyn Any + Send)) -> &str {
+    let owned = panic.downcast_ref::<String>().map(String::as_str);
+    owned
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("(no message)")
+}
+
+/// How many times longer than usual to run: `THRONG_LONG=100` in the environment.
+pub fn effort() -> usize {
+    match std::env::var("THRONG_LONG") {
+        Ok(times) => times
+            .parse()
+            .expect("THRONG_LONG must be a number, such as 100"),
+        Err(_) => 1,
+    }
+}

@@ -1,0 +1,84 @@
+//! Every schedule of small runs: each counter with 2 and 3 processors.
+
+mod broken;
+mod harness;
+
+use harness::{is_caught, passes};
+use throng::counter::{Registered, Shape, methods};
+use throng_check::workload::Observed;
+use throng_check::worlds::Loom;
+
+/// So many processors, calls each, preemptions, and the width of the counter.
+#[derive(Clone, Copy)]
+struct Size {
+    processors: usize,
+    calls: usize,
+    preemptions: usize,
+    width: usize,
+}
+
+impl Size {
+    const fn new(processors: usize, calls: usize, preemptions: usize, width: usize) -> Self {
+        Size {
+            processors,
+            calls,
+            preemptions,
+            width,
+        }
+    }
+
+    fn name(self, method: &Registered<Loom>) -> String {
+        let Size {
+            processors,
+            calls,
+            width,
+            ..
+        } = self;
+        format!("{}::{processors}x{calls}::width_{width}", method.about.name)
+    }
+}
+
+fn explore(method: Registered<Loom>, size: Size) {
+    let shape = Shape::tiny(size.processors, size.width);
+    Loom::explore(
+        size.processors,
+        size.preemptions,
+        move || Observed::new(&method, &shape),
+        move |observed, cpu| observed.count(cpu, size.calls),
+        Observed::assert_kept,
+    );
+}
+
+fn main() {
+    let more = usize::from(harness::effort() > 1);
+    let sizes = [
+        Size::new(2, 2, 3 + more, 1),
+        Size::new(2, 2, 3 + more, 2),
+        Size::new(2, 3, 2 + more, 2),
+        Size::new(3, 2, 2 + more, 1),
+        Size::new(3, 2, 2 + more, 2),
+    ];
+    let mut trials = Vec::new();
+    for method in methods::<Loom>() {
+        for size in sizes {
+            trials.push(passes(size.name(&method), move || explore(method, size)));
+        }
+    }
+
+    let size = Size::new(3, 2, 2, 2);
+    for method in broken::miscounting::<Loom>() {
+        let name = format!("broken::{}", method.about.name);
+        trials.push(is_caught(name, "broke its promise", move || {
+            explore(method, size)
+        }));
+    }
+    let weakly_locked = Registered::of::<broken::WeaklyLocked<Loom>>();
+    trials.push(is_caught(
+        "broken::weakly-locked".into(),
+        "Causality violation",
+        move || {
+            explore(weakly_locked, size);
+        },
+    ));
+    harness::run(trials);
+}

@@ -1,0 +1,88 @@
+//! Random schedules of larger runs: each counter with 4 to 16 processors.
+
+mod broken;
+mod harness;
+
+use harness::{is_caught, passes};
+use throng::counter::{Registered, Shape, methods};
+use throng_check::workload::Observed;
+use throng_check::worlds::{Schedules, Shuttle};
+
+const SEED: u64 = 0x7472_6F6E_6721;
+
+#[derive(Clone, Copy)]
+struct Plan {
+    schedules: Schedules,
+    count: usize,
+    processors: usize,
+    calls: usize,
+    shape: Shape,
+}
+
+fn explore(method: Registered<Shuttle>, plan: Plan) {
+    Shuttle::explore(
+        plan.schedules,
+        plan.count,
+        SEED,
+        plan.processors,
+        move || Observed::new(&method, &plan.shape),
+        move |observed, cpu| observed.count(cpu, plan.calls),
+        Observed::assert_kept,
+    );
+}
+
+/// All plans for one method, with about `effort` times the usual number of schedules.
+fn plans(effort: usize) -> Vec<(String, Plan)> {
+    let crowds = [(4, 3, 300), (7, 3, 150), (16, 2, 60)];
+    let ways = [
+        ("random", Schedules::Random),
+        ("pct", Schedules::Pct(8)),
+        ("uniform", Schedules::Uniform),
+    ];
+    let mut plans = Vec::new();
+    for (processors, calls, count) in crowds {
+        for (way, schedules) in ways {
+            for width in [2, 4] {
+                let shape = Shape {
+                    spin: 2,
+                    bank: 2,
+                    ..Shape::tiny(processors, width)
+                };
+                let plan = Plan {
+                    schedules,
+                    count: count * effort,
+                    processors,
+                    calls,
+                    shape,
+                };
+                plans.push((format!("{way}::{processors}x{calls}::width_{width}"), plan));
+            }
+        }
+    }
+    plans
+}
+
+fn main() {
+    let effort = harness::effort();
+    let mut trials = Vec::new();
+    for method in methods::<Shuttle>() {
+        for (name, plan) in plans(effort) {
+            let name = format!("{}::{name}", method.about.name);
+            trials.push(passes(name, move || explore(method, plan)));
+        }
+    }
+    for method in broken::miscounting::<Shuttle>() {
+        let plan = Plan {
+            schedules: Schedules::Random,
+            count: 20_000,
+            processors: 3,
+            calls: 2,
+            shape: Shape::tiny(3, 2),
+        };
+        let name = format!("broken::{}", method.about.name);
+        trials.push(is_caught(name, "broke its promise", move || {
+            explore(method, plan)
+        }));
+    }
+    harness::run(trials);
+}
