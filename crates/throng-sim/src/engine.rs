@@ -142,6 +142,7 @@ impl Engine {
     /// at once, because nobody comes before it; if not, it has to give up its turn.
     #[inline]
     pub(crate) fn go_on_at(&mut self, time: u64) -> bool {
+        debug_assert!(time > self.now, "time does not go back or stand still");
         assert!(
             time < TIME_END - 1,
             "simulated time ran past {TIME_END} cycles"

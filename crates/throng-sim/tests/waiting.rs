@@ -221,23 +221,29 @@ fn a_spin_of_no_or_one_poll_is_one_look() {
 
 #[test]
 fn a_spin_looks_no_more_often_than_told() {
-    let outcome = run_two(
-        |words, cpu| {
-            let judged = Cell::new(0);
-            words[0].spin_while(cpu, 3, Acquire, |_| {
-                judged.set(judged.get() + 1);
-                true
-            });
-            judged.get()
-        },
-        |words, _| {
-            for i in 1..20 {
-                words[0].store(i, Release);
-            }
-            0
-        },
-    );
-    assert!(outcome.results[0].unwrap() <= 2);
+    // An access is faster than a poll, and every look finds a new value.
+    let outcome = Simulation::new()
+        .processors(2)
+        .access_cycles(1)
+        .run(
+            || Line::word::<Sim>(0, Place::named("word")),
+            |word, cpu| {
+                if cpu.id() == 1 {
+                    (1..100).for_each(|i| word.store(i, Release));
+                    return (0, 0);
+                }
+                let judged = Cell::new(0);
+                word.spin_while(cpu, 10, Acquire, |_| {
+                    judged.set(judged.get() + 1);
+                    true
+                });
+                (judged.get(), cpu.clock())
+            },
+        )
+        .unwrap();
+    let (judged, ended) = outcome.results[0].unwrap();
+    assert_eq!(judged, 9, "the tenth look is not judged");
+    assert!(ended < 1 + 9 * POLL_CYCLES, "looks, not time, ended it");
 }
 
 #[test]
