@@ -1,1 +1,84 @@
-//! To come.
+//! A simulated machine: any algorithm of [`throng`], on hundreds of processors, in one thread.
+//!
+//! [`Sim`] implements the [machine contract](throng::machine). A virtual processor is a coroutine;
+//! every access to shared memory costs simulated cycles, and the processor that is earliest in
+//! simulated time runs next. Nothing else decides, so the same seed gives the same run, bit for
+//! bit: every value, every time, every order. That makes rare interleavings repeatable, lets one
+//! laptop look at machines of any size, and lets processors be delayed, stalled or halted at any
+//! chosen access ([`Faults`]).
+//!
+//! ```
+//! use throng::counter::{Counting, Hardware};
+//! use throng_sim::{End, Sim, Simulation};
+//!
+//! let outcome = Simulation::new()
+//!     .processors(256)
+//!     .access_cycles(10)
+//!     .run(
+//!         || Hardware::<Sim>::on_machine(),      // made once
+//!         |counter, cpu| counter.next_on(cpu),   // run by every processor
+//!     )?;
+//!
+//! assert_eq!(outcome.end, End::Finished);
+//! // Every access goes to the one word, and a line serves one access at a time.
+//! assert_eq!(outcome.cycles, 256 * 10);
+//! let mut numbers: Vec<u64> = outcome.results.into_iter().flatten().collect();
+//! numbers.sort();
+//! assert!(numbers.into_iter().eq(0..256));
+//! # Ok::<(), throng_sim::SimError>(())
+//! ```
+//!
+//! # The rules of this machine
+//!
+//! - **Time.** Computing costs nothing. A shared access costs [`access_cycles`], and accesses to
+//!   one line are served one at a time, in the order in which they were issued. [`Cpu::pause`]
+//!   costs a cycle a unit, [`Cpu::retry`] a few cycles; [`Cpu::clock`] is free.
+//! - **Order.** An access takes effect at the moment it completes. What happens at the same
+//!   cycle happens in the order of processor ids: that is the one tie rule.
+//! - **Memory is sequentially consistent.** Orderings are ignored, and a fence does nothing and
+//!   costs nothing. Errors of ordering are for the model checkers to find.
+//! - **Waiting.** A processor in [`Word::wait_while`] looks once, then sleeps until another
+//!   processor writes the word (whatever value), and then pays for a new look.
+//!   [`Word::spin_while`] does the same until its polls, [`POLL_CYCLES`] each, have passed.
+//! - **Outside.** Before and after the run, and while a processor unwinds from a panic or from
+//!   having been halted, operations act at once and cost nothing. There, nobody else is
+//!   running: a wait that would block panics, or, while unwinding, returns what it saw.
+//!
+//! Words have numbers, 0, 1, 2, ... in the order in which they were made, so that two runs can be
+//! compared. A word belongs to the run in which it was made: make it in the setup or in the body.
+//!
+//! Several threads can each run simulations at the same time. One inside another is refused.
+//!
+//! [`access_cycles`]: Simulation::access_cycles
+//! [`Cpu::pause`]: throng::machine::Cpu::pause
+//! [`Cpu::retry`]: throng::machine::Cpu::retry
+//! [`Cpu::clock`]: throng::machine::Cpu::clock
+//! [`Word::wait_while`]: throng::machine::Word::wait_while
+//! [`Word::spin_while`]: throng::machine::Word::spin_while
+
+#![deny(unsafe_code)]
+
+mod cell;
+mod coroutine;
+mod engine;
+mod error;
+mod faults;
+mod machine;
+mod memory;
+mod outcome;
+mod queue;
+mod random;
+mod simulation;
+mod sleepers;
+mod trace;
+mod turn;
+mod word;
+
+pub use cell::SimCell;
+pub use error::SimError;
+pub use faults::Faults;
+pub use machine::{Sim, SimCpu, SimSpot};
+pub use outcome::{End, Outcome, Waiting};
+pub use simulation::Simulation;
+pub use trace::{Access, Operation};
+pub use word::{POLL_CYCLES, SimWord};

@@ -1,0 +1,110 @@
+//! How many accesses the simulator simulates in a second of real time.
+//!
+//! `cargo run --release -p throng-sim --example speed`. Add `smoke` to run it small.
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::time::Instant;
+
+use throng::machine::{Cpu, Line, Place, Word};
+use throng_sim::{End, Faults, Sim, SimCpu, SimWord, Simulation};
+
+type Words = Vec<Line<SimWord>>;
+
+/// A line for each of so many words.
+fn words(count: usize) -> Words {
+    let place = Place::named("word");
+    (0..count)
+        .map(|i| Line::word::<Sim>(0, place.index(i)))
+        .collect()
+}
+
+/// Everybody adds to the same word.
+fn one_word(words: &Words, _cpu: &SimCpu, rounds: u64) {
+    for _ in 0..rounds {
+        words[0].fetch_add(1, Relaxed);
+    }
+}
+
+/// Everybody adds to words drawn at random.
+fn random_words(words: &Words, cpu: &SimCpu, rounds: u64) {
+    for _ in 0..rounds {
+        words[cpu.random_below(words.len())].fetch_add(1, Relaxed);
+    }
+}
+
+/// A token goes round: each waits for its word and then writes its neighbour's.
+fn ring(words: &Words, cpu: &SimCpu, rounds: u64) {
+    let next = (cpu.id() + 1) % words.len();
+    for round in 1..=rounds {
+        if cpu.id() != 0 || round != 1 {
+            words[cpu.id()].wait_while(cpu, Acquire, |v| v < round);
+        }
+        words[next].store(round + u64::from(next == 0), Release);
+    }
+}
+
+fn measure(
+    name: &str,
+    processors: usize,
+    accesses: u64,
+    faults: Faults,
+    body: fn(&Words, &SimCpu, u64),
+) {
+    let rounds = (accesses / processors as u64).max(1);
+    let simulation = Simulation::new()
+        .processors(processors)
+        .step_limit(u64::MAX)
+        .faults(faults);
+    let run = || {
+        let start = Instant::now();
+        let outcome = simulation
+            .run(
+                move || words(processors),
+                move |w, cpu| body(w, cpu, rounds),
+            )
+            .expect("a sound simulation");
+        assert_eq!(outcome.end, End::Finished);
+        outcome.accesses as f64 / start.elapsed().as_secs_f64() / 1e6
+    };
+    let best = (0..3).map(|_| run()).fold(0.0, f64::max);
+    println!("{name:<28} {processors:>6} processors {best:>8.1} M accesses/s");
+}
+
+/// Many small simulations, as checks run them: one for each seed.
+fn measure_seeds(processors: usize, seeds: u64) {
+    let start = Instant::now();
+    for seed in 0..seeds {
+        Simulation::new()
+            .processors(processors)
+            .seed(seed)
+            .run(|| words(1), |w, cpu| one_word(w, cpu, 4))
+            .expect("a sound simulation");
+    }
+    let each_us = start.elapsed().as_secs_f64() / seeds as f64 * 1e6;
+    println!("a simulation with 4 accesses each of {processors} processors: {each_us:.0} us");
+}
+
+fn main() {
+    let smoke = std::env::args().any(|arg| arg == "smoke");
+    let accesses = if smoke { 20_000 } else { 10_000_000 };
+    for processors in [1, 16, 256, 1024, 4096] {
+        measure("one word", processors, accesses, Faults::none(), one_word);
+        measure(
+            "random words",
+            processors,
+            accesses,
+            Faults::none(),
+            random_words,
+        );
+        measure(
+            "ring of waits",
+            processors,
+            accesses / 3,
+            Faults::none(),
+            ring,
+        );
+    }
+    let delays = Faults::none().random_delays(4, 100);
+    measure("random words, delays", 256, accesses, delays, random_words);
+    measure_seeds(256, if smoke { 10 } else { 1000 });
+}

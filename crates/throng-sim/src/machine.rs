@@ -1,0 +1,113 @@
+//! The machine and its processors, as the machine contract wants them.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+
+use throng::machine::{Cpu, Machine, Place};
+
+use crate::cell::SimCell;
+use crate::random::{Purpose, Random};
+use crate::turn::{self, LineAddress};
+use crate::word::{POLL_CYCLES, SimWord};
+
+/// The simulated machine; [`Simulation`](crate::Simulation) runs it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sim;
+
+/// A line of simulated memory.
+#[derive(Debug)]
+pub struct SimSpot(pub(crate) LineAddress);
+
+impl Machine for Sim {
+    type Word = SimWord;
+    type Cell<T: Send> = SimCell<T>;
+    type Cpu = SimCpu;
+    type Spot = SimSpot;
+
+    fn spot(place: Place) -> SimSpot {
+        SimSpot(LineAddress::new(place))
+    }
+
+    /// Nothing: memory is sequentially consistent.
+    fn fence(_order: Ordering) {}
+}
+
+/// A simulated processor. The body of a simulation is given its own.
+#[derive(Debug)]
+pub struct SimCpu {
+    id: usize,
+    random: Cell<Random>,
+}
+
+/// How often [`Cpu::retry`] may be called outside a simulation before it gives up.
+const RETRIES_OUTSIDE: u32 = 1_000_000;
+
+/// From this round on, [`Cpu::retry`] costs the same.
+const RETRY_ROUNDS: u32 = 16;
+
+impl SimCpu {
+    pub(crate) fn new(id: usize, seed: u64) -> Self {
+        SimCpu {
+            id,
+            random: Cell::new(Random::new(seed, Purpose::Processor(id))),
+        }
+    }
+
+    /// A processor for use before or after the run: to fill a structure in the setup, or to look
+    /// at it afterwards. All it does is done at once.
+    ///
+    /// ```
+    /// use throng::counter::{Counting, Hardware};
+    /// use throng_sim::{Sim, SimCpu, Simulation};
+    ///
+    /// let outcome = Simulation::new().processors(5).run(
+    ///     || Hardware::<Sim>::on_machine(),
+    ///     |counter, cpu| counter.next_on(cpu),
+    /// )?;
+    /// assert_eq!(outcome.shared.next_on(&SimCpu::outside(0)), 5);
+    /// # Ok::<(), throng_sim::SimError>(())
+    /// ```
+    #[must_use]
+    pub fn outside(id: usize) -> Self {
+        Self::new(id, 0)
+    }
+}
+
+impl Cpu for SimCpu {
+    #[inline]
+    fn id(&self) -> usize {
+        self.id
+    }
+
+    #[inline]
+    fn random(&self) -> u64 {
+        let mut random = self.random.get();
+        let bits = random.next();
+        self.random.set(random);
+        bits
+    }
+
+    /// Lets `times` cycles pass.
+    fn pause(&self, times: u32) {
+        turn::pass(times.into());
+    }
+
+    /// Lets a few cycles pass, and a few more in later rounds.
+    ///
+    /// # Panics
+    /// Outside a simulation in round 1 000 000: there, nobody else will change anything.
+    fn retry(&self, round: u32) {
+        let cycles = POLL_CYCLES + u64::from(round.min(RETRY_ROUNDS));
+        let time_passed = turn::pass(cycles);
+        assert!(
+            time_passed || round < RETRIES_OUTSIDE,
+            "a loop outside a simulation has failed {round} times: nobody else is running who \
+             could help it"
+        );
+    }
+
+    fn clock(&self) -> u64 {
+        turn::step();
+        turn::now()
+    }
+}

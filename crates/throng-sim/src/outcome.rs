@@ -1,0 +1,129 @@
+//! What a simulation gives back.
+
+use std::fmt;
+
+use throng::machine::Place;
+
+use crate::trace::Access;
+
+/// The end of a simulation and all that was seen.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Outcome<S, R> {
+    /// What the body returned on each processor; `None` where the processor was halted or did
+    /// not finish.
+    pub results: Vec<Option<R>>,
+    /// How it ended.
+    pub end: End,
+    /// The processors halted by [`Faults`](crate::Faults), smallest id first.
+    pub halted: Vec<usize>,
+    /// The time of the last event, in cycles.
+    pub cycles: u64,
+    /// How many accesses to shared memory took effect.
+    pub accesses: u64,
+    /// How many steps were counted towards the [step limit](crate::Simulation::step_limit).
+    pub steps: u64,
+    /// A hash of all accesses: time, processor, word, operation and values of each, in order.
+    pub trace_hash: u64,
+    /// All accesses, if [recorded](crate::Simulation::record_trace).
+    pub trace: Option<Vec<Access>>,
+    /// For each word and cell, in the order of making, the place of its line.
+    pub places: Vec<Place>,
+    /// The structure that the setup made.
+    pub shared: S,
+}
+
+/// How a simulation ended.
+///
+/// It is displayed as a sentence that says who waits for what:
+///
+/// ```
+/// use std::sync::atomic::Ordering::Acquire;
+/// use throng::machine::{Line, Place, Word};
+/// use throng_sim::{Sim, Simulation};
+///
+/// let outcome = Simulation::new().processors(2).run(
+///     || Line::word::<Sim>(0, Place::named("flag")),
+///     |flag, cpu| flag.wait_while(cpu, Acquire, |v| v == 0),
+/// )?;
+/// assert_eq!(
+///     outcome.end.to_string(),
+///     "stuck, 2 processors wait: processor 0 for flag (word 0), processor 1 for flag (word 0)",
+/// );
+/// # Ok::<(), throng_sim::SimError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Every processor that was not halted has finished.
+    Finished,
+    /// All that have not finished and were not halted wait for words that nobody will write.
+    Stuck {
+        /// Who waits for what, smallest processor first.
+        waiting: Vec<Waiting>,
+    },
+    /// The step limit was reached first: it was too low, or nobody got ahead.
+    StepLimit {
+        /// The limit.
+        limit: u64,
+        /// How many processors had neither finished nor been halted.
+        unfinished: usize,
+    },
+}
+
+/// A processor that waits for a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Who waits.
+    pub processor: usize,
+    /// For which word, numbered in the order of making.
+    pub word: u32,
+    /// Where that word is.
+    pub place: Place,
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Waiting {
+            processor,
+            word,
+            place,
+        } = self;
+        write!(f, "processor {processor} for {place} (word {word})")
+    }
+}
+
+/// More than so many are counted, not listed.
+const LISTED: usize = 16;
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            End::Finished => f.write_str("finished"),
+            End::Stuck { waiting } => {
+                let count = waiting.len();
+                let wait = if count == 1 { "waits" } else { "wait" };
+                write!(f, "stuck, {count} {} {wait}: ", plural(count))?;
+                for (i, one) in waiting.iter().take(LISTED).enumerate() {
+                    write!(f, "{}{one}", if i == 0 { "" } else { ", " })?;
+                }
+                if count > LISTED {
+                    write!(f, " and {} more", count - LISTED)?;
+                }
+                Ok(())
+            }
+            End::StepLimit { limit, unfinished } => write!(
+                f,
+                "stopped at the limit of {limit} steps with {unfinished} {} unfinished",
+                plural(*unfinished)
+            ),
+        }
+    }
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 {
+        "processor"
+    } else {
+        "processors"
+    }
+}

@@ -1,0 +1,97 @@
+//! Which processor is next: a winner tree over one key for each processor.
+//!
+//! A key is the time of the processor's next event and, below it, the processor's id; so the
+//! smallest key is the earliest event, and at the same time the smallest id goes first. A leaf
+//! holds the key of one processor and an inner node the smaller key of its two children: changing
+//! a key repairs the path to the root, log2(n) steps without a branch that depends on the times.
+
+/// The time must stay below this: the rest of a key is the processor's id.
+pub(crate) const TIME_END: u64 = 1 << (u64::BITS - ID_BITS);
+/// The ids must stay below this.
+pub(crate) const PROCESSORS_MAX: usize = 1 << ID_BITS;
+
+const ID_BITS: u32 = 16;
+/// The key of a processor that has no event: later than everything.
+const NEVER: u64 = u64::MAX;
+
+/// The next event of each processor.
+#[derive(Debug)]
+pub(crate) struct EventQueue {
+    /// The root is at 1, the children of `i` at `2 * i` and `2 * i + 1`, the leaves at the end.
+    tree: Vec<u64>,
+    /// Where the leaves begin; a power of two.
+    leaves: usize,
+}
+
+impl EventQueue {
+    /// A queue for so many processors; none has an event.
+    pub(crate) fn new(processors: usize) -> Self {
+        let leaves = processors.next_power_of_two();
+        EventQueue {
+            tree: vec![NEVER; 2 * leaves],
+            leaves,
+        }
+    }
+
+    /// The next event of `processor` is at `time`.
+    #[inline]
+    pub(crate) fn set(&mut self, processor: usize, time: u64) {
+        debug_assert!(time < TIME_END);
+        self.put(processor, (time << ID_BITS) | processor as u64);
+    }
+
+    /// `processor` has no event.
+    pub(crate) fn clear(&mut self, processor: usize) {
+        self.put(processor, NEVER);
+    }
+
+    /// The earliest event: its time, and whose it is.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<(u64, usize)> {
+        let key = self.tree[1];
+        (key != NEVER).then_some((key >> ID_BITS, key as usize % PROCESSORS_MAX))
+    }
+
+    #[inline]
+    fn put(&mut self, processor: usize, key: u64) {
+        let mut node = self.leaves + processor;
+        self.tree[node] = key;
+        while node > 1 {
+            let smaller = self.tree[node].min(self.tree[node ^ 1]);
+            node /= 2;
+            self.tree[node] = smaller;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_comes_first_and_ties_go_to_the_smaller_id() {
+        for processors in [1, 2, 3, 8, 100] {
+            let mut queue = EventQueue::new(processors);
+            assert_eq!(queue.first(), None);
+            for id in 0..processors {
+                queue.set(id, (id as u64 * 7) % 5);
+            }
+            let mut expected: Vec<_> = (0..processors)
+                .map(|id| ((id as u64 * 7) % 5, id))
+                .collect();
+            expected.sort_unstable();
+            for event in expected {
+                assert_eq!(queue.first(), Some(event));
+                queue.clear(event.1);
+            }
+            assert_eq!(queue.first(), None);
+        }
+    }
+
+    #[test]
+    fn the_largest_time_and_id_fit() {
+        let mut queue = EventQueue::new(PROCESSORS_MAX);
+        queue.set(PROCESSORS_MAX - 1, TIME_END - 2);
+        assert_eq!(queue.first(), Some((TIME_END - 2, PROCESSORS_MAX - 1)));
+    }
+}

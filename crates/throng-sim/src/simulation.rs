@@ -1,0 +1,258 @@
+//! Describing a simulation, and running it.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
+use std::thread::{self, panicking};
+
+use crate::coroutine::Coroutine;
+use crate::engine::{Engine, Phase};
+use crate::error::SimError;
+use crate::faults::Faults;
+use crate::machine::SimCpu;
+use crate::memory::Uniform;
+use crate::outcome::Outcome;
+use crate::queue::PROCESSORS_MAX;
+use crate::trace::Trace;
+use crate::turn::{self, Installed};
+
+/// The description of a simulation. The [crate docs](crate) have an example.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    processors: usize,
+    seed: u64,
+    access_cycles: u32,
+    faults: Faults,
+    record_trace: bool,
+    step_limit: u64,
+    stack_bytes: usize,
+}
+
+/// Stacks may be as small as this. The runtime itself needs some of it when a body panics.
+const STACK_BYTES_MIN: usize = 16 << 10;
+const STACK_BYTES_MAX: usize = 1 << 30;
+
+impl Default for Simulation {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Simulation {
+    /// One processor, seed 0, 10 cycles an access, no faults.
+    #[must_use]
+    pub fn new() -> Self {
+        Simulation {
+            processors: 1,
+            seed: 0,
+            access_cycles: 10,
+            faults: Faults::none(),
+            record_trace: false,
+            step_limit: 50_000_000,
+            stack_bytes: 256 << 10,
+        }
+    }
+
+    /// How many processors there are, from 1 to 65 536. Linux gives about 32 000 stacks unless
+    /// its `vm.max_map_count` is raised.
+    #[must_use]
+    pub fn processors(self, processors: usize) -> Self {
+        Simulation { processors, ..self }
+    }
+
+    /// Decides everything that is random: what processors draw and when faults happen.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Simulation { seed, ..self }
+    }
+
+    /// What an access to shared memory costs, at least one cycle.
+    #[must_use]
+    pub fn access_cycles(self, access_cycles: u32) -> Self {
+        Simulation {
+            access_cycles,
+            ..self
+        }
+    }
+
+    /// What goes wrong.
+    #[must_use]
+    pub fn faults(self, faults: Faults) -> Self {
+        Simulation { faults, ..self }
+    }
+
+    /// Whether to keep every access, 48 bytes each, or only the hash of all.
+    #[must_use]
+    pub fn record_trace(self, record_trace: bool) -> Self {
+        Simulation {
+            record_trace,
+            ..self
+        }
+    }
+
+    /// After how many steps of all processors together the run is broken off, against loops that
+    /// never end: 50 million unless set. Accesses, pauses, retries, bounded sleeps, delays by
+    /// faults and looks at the clock are steps.
+    #[must_use]
+    pub fn step_limit(self, step_limit: u64) -> Self {
+        Simulation { step_limit, ..self }
+    }
+
+    /// The size of each processor's stack: 256 KiB unless set. Only what is touched takes
+    /// memory. A body that needs more ends the process with a segmentation fault.
+    #[must_use]
+    pub fn stack_bytes(self, stack_bytes: usize) -> Self {
+        Simulation {
+            stack_bytes,
+            ..self
+        }
+    }
+
+    /// Runs it: `setup` makes what the processors share, and each of them runs `body` on it.
+    ///
+    /// All processors start at time 0. The run is over when each has finished, was halted by a
+    /// fault, or waits for a word that nobody can write any more. Processors that did not
+    /// finish are unwound, so that all destructors run.
+    ///
+    /// # Errors
+    /// When a setting is out of its range, when this thread is running a simulation already, or
+    /// when there is no memory for the stacks.
+    ///
+    /// # Panics
+    /// With the panic of the first processor whose body panics. Its message, if it is text, is
+    /// extended by the processor and the seed, and both are printed.
+    pub fn run<S, R>(
+        &self,
+        setup: impl FnOnce() -> S,
+        body: impl Fn(&S, &SimCpu) -> R + 'static,
+    ) -> Result<Outcome<S, R>, SimError>
+    where
+        S: 'static,
+        R: 'static,
+    {
+        self.check()?;
+        let installed = turn::install(self.engine())?;
+        let shared = Rc::new((setup(), body));
+        let mut crew = self.hire(&shared)?;
+        let mut results: Vec<Option<R>> = Vec::new();
+        results.resize_with(self.processors, || None);
+
+        installed.with(|engine| engine.phase = Phase::Running);
+        let worked = catch_unwind(AssertUnwindSafe(|| {
+            work(&installed, &mut crew, &mut results)
+        }));
+        let last = installed.with(|engine| {
+            engine.phase = Phase::Ending;
+            engine.current()
+        });
+        let dismissed = self.dismiss(crew);
+        let report = installed.take().into_report();
+
+        worked
+            .map_err(|panic| (last, panic))
+            .and(dismissed)
+            .unwrap_or_else(|(processor, panic)| resume_unwind(self.sign(panic, processor)));
+        let (shared, _body) = Rc::into_inner(shared).expect("all coroutines have ended");
+        let (trace_hash, trace) = report.trace.into_parts();
+        Ok(Outcome {
+            results,
+            end: report.end,
+            halted: report.halted,
+            cycles: report.cycles,
+            accesses: report.accesses,
+            steps: report.steps,
+            trace_hash,
+            trace,
+            places: report.places,
+            shared,
+        })
+    }
+
+    fn check(&self) -> Result<(), SimError> {
+        let (stack_min, stack_max) = (STACK_BYTES_MIN as u64, STACK_BYTES_MAX as u64);
+        SimError::check(
+            "processors",
+            self.processors as u64,
+            1..=PROCESSORS_MAX as u64,
+        )?;
+        SimError::check(
+            "access cycles",
+            self.access_cycles.into(),
+            1..=u32::MAX.into(),
+        )?;
+        SimError::check(
+            "stack bytes",
+            self.stack_bytes as u64,
+            stack_min..=stack_max,
+        )?;
+        self.faults.check(self.processors)?;
+        if panicking() {
+            return Err(SimError::Unwinding);
+        }
+        Ok(())
+    }
+
+    fn engine(&self) -> Engine {
+        Engine::new(
+            turn::new_run(),
+            Box::new(Uniform::new(self.access_cycles.into())),
+            self.faults.plan(self.processors, self.seed),
+            Trace::new(self.record_trace),
+            self.processors,
+            self.step_limit,
+        )
+    }
+
+    /// A coroutine for each processor.
+    fn hire<S: 'static, R: 'static>(
+        &self,
+        shared: &Rc<(S, impl Fn(&S, &SimCpu) -> R + 'static)>,
+    ) -> Result<Vec<Coroutine<R>>, SimError> {
+        let coroutine = |id| {
+            let (seed, shared) = (self.seed, Rc::clone(shared));
+            let run_body = move || (shared.1)(&shared.0, &SimCpu::new(id, seed));
+            Coroutine::new(self.stack_bytes, run_body).map_err(|error| SimError::NoStack {
+                processor: id,
+                reason: error.to_string(),
+            })
+        };
+        (0..self.processors).map(coroutine).collect()
+    }
+
+    /// Ends all coroutines; returns the first panic on the way, and whose it is.
+    fn dismiss<R: 'static>(&self, crew: Vec<Coroutine<R>>) -> Result<(), (usize, Panic)> {
+        let mut all = Ok(());
+        for (id, coroutine) in crew.into_iter().enumerate() {
+            let ended: thread::Result<()> = coroutine.end(self.stack_bytes);
+            all = all.and(ended.map_err(|panic| (id, panic)));
+        }
+        all
+    }
+
+    /// Adds to a panic's message what is needed to see it again.
+    fn sign(&self, panic: Panic, processor: usize) -> Panic {
+        let seed = self.seed;
+        // The message was printed when the panic happened; this is the line that belongs below it.
+        eprintln!("on processor {processor} of a simulation with seed {seed}");
+        let text = match panic.downcast_ref::<&str>() {
+            Some(text) => Some(*text),
+            None => panic.downcast_ref::<String>().map(String::as_str),
+        };
+        match text {
+            Some(text) => Box::new(format!("{text} (processor {processor}, seed {seed})")),
+            None => panic,
+        }
+    }
+}
+
+type Panic = Box<dyn Any + Send>;
+
+/// Resumes whoever is next until nobody is.
+fn work<R: 'static>(installed: &Installed, crew: &mut [Coroutine<R>], results: &mut [Option<R>]) {
+    while let Some(id) = installed.with(Engine::next) {
+        if let Some(result) = crew[id].resume() {
+            results[id] = Some(result);
+            installed.with(Engine::finish);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What happened: every access to shared memory, in order.
+
+/// One access, as it took effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// When it took effect, in cycles.
+    pub time: u64,
+    /// Who made it.
+    pub processor: usize,
+    /// The word or cell, numbered in the order of making.
+    pub word: u32,
+    /// What was done.
+    pub operation: Operation,
+    /// The value found; 0 for a cell.
+    pub found: u64,
+    /// The value written, if any.
+    pub written: Option<u64>,
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Reads a word; also each look of a wait.
+    Load,
+    /// Writes a word.
+    Store,
+    /// Writes a word and reads what was there.
+    Swap,
+    /// Writes a word if it is what was expected.
+    CompareExchange,
+    /// Adds.
+    FetchAdd,
+    /// Subtracts.
+    FetchSub,
+    /// Sets bits.
+    FetchOr,
+    /// Clears bits.
+    FetchAnd,
+    /// Uses the content of a cell.
+    Cell,
+}
+
+/// The accesses so far: their hash, and themselves if wanted.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    hash: u64,
+    recorded: Option<Vec<Access>>,
+}
+
+impl Trace {
+    pub(crate) fn new(record: bool) -> Self {
+        Trace {
+            hash: 0,
+            recorded: record.then(Vec::new),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, access: Access) {
+        self.hash = hash(self.hash, &access);
+        if let Some(recorded) = &mut self.recorded {
+            recorded.push(access);
+        }
+    }
+
+    pub(crate) fn into_parts(self) -> (u64, Option<Vec<Access>>) {
+        (self.hash, self.recorded)
+    }
+}
+
+/// The hash of a trace that ends with `access`, from the hash of all before it.
+///
+/// The same on every machine. Two long multiplications that do not wait for each other, then a
+/// third: this is done for every access, and must not be what the simulator spends its time on.
+#[inline]
+fn hash(before: u64, access: &Access) -> u64 {
+    let who_what = (u64::from(access.word) << 32)
+        | (access.processor as u64) << 8
+        | (access.operation as u64) << 1
+        | u64::from(access.written.is_some());
+    let place = fold(
+        access.time ^ 0xA076_1D64_78BD_642F,
+        who_what ^ 0xE703_7ED1_A0B4_28DB,
+    );
+    let values = fold(
+        access.found ^ 0x8EBC_6AF0_9C88_C6E3,
+        access.written.unwrap_or(0) ^ 0x5899_65CC_7537_4CC3,
+    );
+    fold(
+        before ^ place ^ 0x1D8E_4E27_C47D_124F,
+        values ^ 0xEB44_ACCA_B455_D165,
+    )
+}
+
+/// Both halves of the long product, laid over each other.
+#[inline]
+const fn fold(a: u64, b: u64) -> u64 {
+    let product = a as u128 * b as u128;
+    (product >> 64) as u64 ^ product as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_an_access_and_the_order_change_the_hash() {
+        let access = Access {
+            time: 10,
+            processor: 3,
+            word: 5,
+            operation: Operation::Swap,
+            found: 7,
+            written: Some(0),
+        };
+        #[rustfmt::skip]
+        let others = [
+            Access { time: 11, ..access },
+            Access { processor: 2, ..access },
+            Access { word: 4, ..access },
+            Access { operation: Operation::Store, ..access },
+            Access { found: 8, ..access },
+            Access { written: Some(1), ..access },
+            Access { written: None, ..access },
+        ];
+        let of = |accesses: &[Access]| {
+            let mut trace = Trace::new(false);
+            accesses.iter().for_each(|&a| trace.add(a));
+            trace.into_parts().0
+        };
+        for other in others {
+            assert_ne!(of(&[access]), of(&[other]), "{other:?}");
+            let (there, back) = ([access, other, access], [other, access, access]);
+            assert_ne!(of(&there), of(&back), "{other:?}");
+        }
+        assert_eq!(of(&[access, others[0]]), of(&[access, others[0]]));
+    }
+}

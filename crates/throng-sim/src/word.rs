@@ -1,0 +1,150 @@
+//! Words of simulated memory.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::panicking;
+
+use throng::machine::Word;
+
+use crate::machine::{Sim, SimCpu, SimSpot};
+use crate::trace::Operation;
+use crate::turn::{self, Address, Slept};
+
+/// The cycles that one poll of a bounded spin stands for.
+pub const POLL_CYCLES: u64 = 4;
+
+/// A word of simulated memory.
+///
+/// The value is an atomic so that the word can be shared as the contract asks; one thread at a time
+/// uses it, and the engine decides the order.
+#[derive(Debug)]
+pub struct SimWord {
+    value: AtomicU64,
+    address: Address,
+}
+
+impl SimWord {
+    #[inline]
+    fn access(&self, operation: Operation, change: impl FnOnce(u64) -> Option<u64>) -> u64 {
+        turn::access(&self.address, operation, &self.value, change)
+    }
+
+    fn sleep(&self, seen: u64, until: Option<u64>) -> Slept {
+        turn::sleep(&self.address, &self.value, seen, until)
+    }
+}
+
+impl Word<Sim> for SimWord {
+    fn new(value: u64, spot: &SimSpot) -> Self {
+        SimWord {
+            value: AtomicU64::new(value),
+            address: spot.0.new_word(),
+        }
+    }
+
+    #[inline]
+    fn load(&self, _order: Ordering) -> u64 {
+        self.access(Operation::Load, |_| None)
+    }
+
+    #[inline]
+    fn store(&self, value: u64, _order: Ordering) {
+        self.access(Operation::Store, |_| Some(value));
+    }
+
+    #[inline]
+    fn swap(&self, value: u64, _order: Ordering) -> u64 {
+        self.access(Operation::Swap, |_| Some(value))
+    }
+
+    #[inline]
+    fn compare_exchange(
+        &self,
+        current: u64,
+        new: u64,
+        _success: Ordering,
+        _failure: Ordering,
+    ) -> Result<u64, u64> {
+        let found = self.access(Operation::CompareExchange, |found| {
+            (found == current).then_some(new)
+        });
+        if found == current {
+            Ok(found)
+        } else {
+            Err(found)
+        }
+    }
+
+    #[inline]
+    fn fetch_add(&self, value: u64, _order: Ordering) -> u64 {
+        self.access(Operation::FetchAdd, |found| Some(found.wrapping_add(value)))
+    }
+
+    #[inline]
+    fn fetch_sub(&self, value: u64, _order: Ordering) -> u64 {
+        self.access(Operation::FetchSub, |found| Some(found.wrapping_sub(value)))
+    }
+
+    #[inline]
+    fn fetch_or(&self, value: u64, _order: Ordering) -> u64 {
+        self.access(Operation::FetchOr, |found| Some(found | value))
+    }
+
+    #[inline]
+    fn fetch_and(&self, value: u64, _order: Ordering) -> u64 {
+        self.access(Operation::FetchAnd, |found| Some(found & value))
+    }
+
+    /// Looks once, and again after every write by another processor; sleeps in between.
+    ///
+    /// A processor that unwinds does not wait: it gets what it saw.
+    ///
+    /// # Panics
+    /// If it would have to wait outside a simulation.
+    fn wait_while(
+        &self,
+        _cpu: &SimCpu,
+        order: Ordering,
+        mut blocked: impl FnMut(u64) -> bool,
+    ) -> u64 {
+        loop {
+            let value = self.load(order);
+            if !blocked(value) {
+                return value;
+            }
+            if self.sleep(value, None) == Slept::NotAllowed {
+                assert!(
+                    panicking(),
+                    "a wait for a word that is {value}, outside a simulation: nobody else is \
+                     running who could change it"
+                );
+                return value;
+            }
+        }
+    }
+
+    /// Looks once, and again after every write by another processor, until the time of `polls`
+    /// polls has passed since the first look.
+    fn spin_while(
+        &self,
+        _cpu: &SimCpu,
+        polls: u32,
+        order: Ordering,
+        mut blocked: impl FnMut(u64) -> bool,
+    ) -> u64 {
+        let mut value = self.load(order);
+        if polls <= 1 {
+            return value;
+        }
+        let until = turn::now() + u64::from(polls - 1) * POLL_CYCLES;
+        let mut looks = 1;
+        while looks < polls && turn::now() < until && blocked(value) {
+            // Not woken: then it is still what it was when last seen.
+            if self.sleep(value, Some(until)) != Slept::Woken {
+                break;
+            }
+            value = self.load(order);
+            looks += 1;
+        }
+        value
+    }
+}
