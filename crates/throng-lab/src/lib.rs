@@ -5,7 +5,7 @@
 //!
 //! 1. [`cli`]: the arguments as they were typed;
 //! 2. [`plan`]: the arguments resolved and checked, before anything is measured;
-//! 3. [`list`] and [`bench`]: doing it.
+//! 3. [`list`] and [`mod@bench`]: doing it.
 //!
 //! ```
 //! use clap::Parser;

@@ -1,5 +1,7 @@
 //! `throng list`: every structure and what it says of itself.
 
+use std::iter;
+
 use serde::Serialize;
 use throng::counter::{About, methods};
 use throng::machine::Native;
@@ -17,26 +19,32 @@ pub fn render(as_json: bool) -> String {
     }
 }
 
+/// Two lines a structure, because one would be wider than most windows.
 fn text(counters: &[About]) -> String {
-    let heads = ["name", "order", "progress", "from", "how it works"];
-    let mut rows = vec![heads.map(str::to_owned).to_vec()];
-    rows.extend(counters.iter().map(|about| {
+    let facts = |about: &About| {
         vec![
-            about.name.to_owned(),
             about.consistency.to_string(),
             about.progress.to_string(),
             about.paper.to_owned(),
-            // Last, because it is the longest and the one that may run over the edge.
-            about.summary.to_owned(),
         ]
-    }));
-    let table: String = aligned(&rows, &[Left; 5])
-        .lines()
-        .map(|line| format!("  {line}\n"))
-        .collect();
+    };
+    let mut fact_rows = vec![["order", "progress", "from"].map(str::to_owned).to_vec()];
+    fact_rows.extend(counters.iter().map(facts));
+    let fact_lines = aligned(&fact_rows, &[Left; 3]);
+
+    let mut rows = Vec::new();
+    let names = counters.iter().map(|about| (about.name, about.summary));
+    for ((name, summary), facts) in iter::once(("name", "how it works"))
+        .chain(names)
+        .zip(fact_lines.lines())
+    {
+        rows.push(vec![format!("  {name}"), summary.to_owned()]);
+        rows.push(vec![String::new(), facts.to_owned()]);
+    }
+    let table = aligned(&rows, &[Left; 2]);
     let legend: String = TERMS
         .iter()
-        .filter(|(term, _)| rows.iter().flatten().any(|cell| cell == term))
+        .filter(|(term, _)| fact_rows.iter().flatten().any(|cell| cell == term))
         .map(|(term, meaning)| format!("  {term}: {meaning}\n"))
         .collect();
     format!("Counters: hand out 0, 1, 2, ... each exactly once\n\n{table}\nWhere\n{legend}")
@@ -50,7 +58,7 @@ const TERMS: [(&str, &str); 5] = [
     ),
     (
         "quiescently consistent",
-        "it may get a smaller one while other calls are in progress; at rest none is missing",
+        "a later call may get a smaller number, but at rest none is missing",
     ),
     (
         "wait-free",
@@ -108,12 +116,17 @@ mod tests {
         let text = render(false);
         for method in methods::<Native>() {
             let about = method.about;
-            let line = text
+            let mut lines = text
                 .lines()
-                .find(|line| line.split_whitespace().next() == Some(about.name))
-                .unwrap_or_else(|| panic!("{} is missing", about.name));
-            for part in [about.summary, about.paper, &about.consistency.to_string()] {
-                assert!(line.contains(part), "{line:?} lacks {part:?}");
+                .skip_while(|line| line.split_whitespace().next() != Some(about.name));
+            let (first, second) = (lines.next().unwrap(), lines.next().unwrap());
+            assert!(first.ends_with(about.summary), "{first}");
+            for fact in [
+                about.consistency.to_string(),
+                about.progress.to_string(),
+                about.paper.to_owned(),
+            ] {
+                assert!(second.contains(&fact), "{second:?} lacks {fact:?}");
             }
         }
     }

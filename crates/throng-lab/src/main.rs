@@ -4,12 +4,13 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use throng_lab::cli::Arguments;
+use throng_lab::output;
 
 fn main() -> ExitCode {
     match throng_lab::run(Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            output::say(&format!("error: {error}\n"));
             ExitCode::from(error.exit_code())
         }
     }

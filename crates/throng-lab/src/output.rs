@@ -1,4 +1,4 @@
-//! Writing to standard output without falling over a reader that has gone.
+//! Writing to standard output and standard error without falling over a reader that has gone.
 
 use std::io::{self, Write};
 
@@ -21,6 +21,11 @@ pub fn print(text: &str) -> Result<(), Error> {
         to: "standard output".to_owned(),
         source,
     })
+}
+
+/// Says something on standard error; where even that is closed, there is nobody left to tell.
+pub fn say(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// Takes a pipe closed by its reader for success.

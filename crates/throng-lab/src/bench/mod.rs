@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`setup`] | what machine this is, and how it feels right now |
 //! | [`run`] | one measured run |
+//! | [`window`] | the phases of a run, and the time they change |
 //! | [`verify`] | the exact check of what was handed out |
 //! | [`summary`] | medians, ratios, fairness |
 //! | [`report`] | the table and the sentence below it |
@@ -15,6 +16,7 @@ pub mod run;
 pub mod setup;
 pub mod summary;
 pub mod verify;
+pub mod window;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -24,9 +26,10 @@ use throng::machine::Native;
 use crate::error::{self, Error};
 use crate::output;
 use crate::plan::CountersPlan;
-use run::{Failure, Memory, Times};
+use run::{Failure, Memory};
 use setup::{Pinning, Setup};
 use summary::Summary;
+use window::Times;
 
 /// One run of one method.
 #[derive(Clone, Debug, Serialize)]
@@ -59,7 +62,7 @@ pub fn counters(mut plan: CountersPlan) -> Result<(), Error> {
     let text = report::text(&plan, &setup, &summary);
     match plan.json.take() {
         Some(target) if target.is_stdout() => {
-            eprint!("{text}");
+            output::say(&text);
             target.write(&plan, &setup, &samples, &summary)
         }
         Some(target) => {
@@ -182,7 +185,8 @@ mod tests {
             threads: vec![3],
             width: None,
             repetitions: 1,
-            run_time: Duration::from_millis(2),
+            // Long enough for the threads to get their turn on a busy machine.
+            run_time: Duration::from_millis(300),
             json: None,
         };
         let error = measure_all(&plan, &Pinning::find()).unwrap_err();

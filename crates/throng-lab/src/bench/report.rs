@@ -143,6 +143,11 @@ fn runs(repetitions: usize) -> String {
     }
 }
 
+/// Runs that usually lie farther apart than this say more about the neighbours than the counters.
+const BUSY: f64 = 0.5;
+const WARNING: &str = "\n          \
+    This machine was busy with other things: measure again when it is quiet.";
+
 /// How far the repetitions lie apart, in general and at worst.
 fn noise(summary: &Summary) -> Option<String> {
     let mut cells: Vec<(f64, &Cell)> = summary
@@ -152,9 +157,11 @@ fn noise(summary: &Summary) -> Option<String> {
     cells.sort_by(|a, b| a.0.total_cmp(&b.0));
     let spreads: Vec<f64> = cells.iter().map(|(spread, _)| *spread).collect();
     let (worst, cell) = cells.last()?;
+    let usual = median(&spreads)?;
+    let warning = if usual > BUSY { WARNING } else { "" };
     Some(format!(
-        "of the runs about {:.0} % of the median, at worst {:.0} % ({}, {})",
-        100.0 * median(&spreads)?,
+        "of the runs about {:.0} % of the median, at worst {:.0} % ({}, {}){warning}",
+        100.0 * usual,
         100.0 * worst,
         cell.method,
         count(cell.threads)
@@ -186,9 +193,12 @@ fn advice(summary: &Summary) -> String {
             short(Some(best.million_per_second))
         )
     } else {
+        let rest = match best.ratio {
+            Some(r) if r > 1.0 => format!("{name} is {ratio} times as fast, within the spread"),
+            _ => format!("The nearest is {name}, {ratio} times as fast"),
+        };
         format!(
-            "On {on} here, nothing is clearly faster than the bare fetch_add: use that.\n\
-             The nearest is {name}, {ratio} times as fast."
+            "On {on} here, nothing is clearly faster than the bare fetch_add: use that.\n{rest}."
         )
     }
 }
@@ -260,6 +270,7 @@ mod tests {
         assert!(slower.contains("tree, 0.50 times"), "{slower}");
         let noisy = advise(&[100, 160, 99], &[150, 151, 149]);
         assert!(noisy.contains("nothing is clearly faster"), "{noisy}");
+        assert!(noisy.contains("within the spread"), "{noisy}");
         let idle = advise(&[0], &[0]);
         assert!(idle.contains("too short"), "{idle}");
     }

@@ -1,31 +1,23 @@
 //! One measured run: threads take values from one counter until the time is up.
 //!
 //! All values are kept, in memory that was touched before, so that the run itself does not fault.
-//! A run goes through four phases:
 //!
-//! ```text
-//! gathering --> warming --> measuring --> done
-//!           all there   time up, or the memory   time up, or
-//!                       is a quarter full        it is full
-//! ```
-//!
-//! A thread looks at the phase between two chunks of values. It counts the chunks that it ends
-//! from its first look after `measuring` began up to its first look after it ended: on average
-//! exactly those of the time measured, even where a thread sleeps through either moment.
+//! A thread looks at the [phase](super::window) between two chunks of values. It counts the chunks
+//! that it ends from its first look after the measurement began up to its first look after it
+//! ended: on average exactly those of the time measured, even where a thread sleeps through either
+//! moment.
 
 use std::io;
 use std::slice::ChunksExactMut;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Mutex, PoisonError};
-use std::thread::{self, Builder, ScopedJoinHandle, Thread};
-use std::time::{Duration, Instant};
+use std::thread::{self, Builder, ScopedJoinHandle};
 
 use throng::counter::Counting;
 use throng::machine::Native;
 
 use super::setup::Pinning;
 use super::verify::{self, Wrong};
+use super::window::{Phase, Times, Window};
 
 /// Values taken between two looks at the phase, behind one dynamic dispatch.
 const CHUNK: usize = 64;
@@ -111,15 +103,6 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// How long the phases last.
-#[derive(Clone, Copy, Debug)]
-pub struct Times {
-    /// Before the measurement.
-    pub warm_up: Duration,
-    /// Of the measurement.
-    pub measure: Duration,
-}
-
 /// Runs the counter on so many threads, and checks all it handed out.
 ///
 /// # Errors
@@ -199,10 +182,10 @@ impl<'memory> Crew<'_, 'memory> {
             let mut filled = 0;
             for chunk in block.chunks_exact_mut(CHUNK) {
                 let phase = self.window.phase();
-                if phase == MEASURING && measured_from.is_none() {
+                if phase == Phase::Measuring && measured_from.is_none() {
                     measured_from = Some(taken + filled);
                 }
-                done = phase == DONE;
+                done = phase == Phase::Done;
                 if done {
                     break;
                 }
@@ -233,123 +216,25 @@ struct Share<'memory> {
     measured: u64,
 }
 
-const GATHERING: u64 = 0;
-const WARMING: u64 = 1;
-const MEASURING: u64 = 2;
-const DONE: u64 = 3;
-
-/// The phase of a run, and when it changed.
-///
-/// # Memory ordering
-/// A change of phase releases and a look at it acquires. The times are read after all threads have
-/// been joined, which orders everything.
-#[repr(align(128))]
-struct Window {
-    /// Alone on its line but for what is written once a run.
-    phase: AtomicU64,
-    created: Instant,
-    began_ns: AtomicU64,
-    ended_ns: AtomicU64,
-    /// Who keeps the time, to be woken when full memory ends a phase early.
-    conductor: Thread,
-}
-
-impl Window {
-    fn new() -> Self {
-        Window {
-            phase: AtomicU64::new(GATHERING),
-            created: Instant::now(),
-            began_ns: AtomicU64::new(0),
-            ended_ns: AtomicU64::new(0),
-            conductor: thread::current(),
-        }
-    }
-
-    #[inline]
-    fn phase(&self) -> u64 {
-        self.phase.load(Acquire)
-    }
-
-    /// Keeps a thread of the crew until the run starts.
-    fn await_start(&self) {
-        while self.phase() == GATHERING {
-            thread::park();
-        }
-    }
-
-    fn start(&self) {
-        self.phase.store(WARMING, Release);
-    }
-
-    /// Sends the crew home before the run has started.
-    fn cancel(&self) {
-        self.phase.store(DONE, Release);
-    }
-
-    #[cold]
-    fn begin_measuring(&self) {
-        self.advance(WARMING, MEASURING, &self.began_ns);
-    }
-
-    #[cold]
-    fn finish(&self) {
-        self.advance(MEASURING, DONE, &self.ended_ns);
-    }
-
-    /// Moves on from one phase to the next, unless somebody else has done so.
-    fn advance(&self, from: u64, to: u64, time_ns: &AtomicU64) {
-        let now_ns = self.created.elapsed().as_nanos() as u64;
-        if self
-            .phase
-            .compare_exchange(from, to, Release, Relaxed)
-            .is_ok()
-        {
-            time_ns.store(now_ns, Relaxed);
-            self.conductor.unpark();
-        }
-    }
-
-    /// Keeps the time, on the thread that made the window.
-    fn conduct(&self, times: Times) {
-        self.sleep_through(WARMING, times.warm_up);
-        self.begin_measuring();
-        self.sleep_through(MEASURING, times.measure);
-        self.finish();
-    }
-
-    fn sleep_through(&self, phase: u64, time: Duration) {
-        let start = Instant::now();
-        while self.phase() == phase {
-            let left = time.saturating_sub(start.elapsed());
-            if left.is_zero() {
-                return;
-            }
-            thread::park_timeout(left);
-        }
-    }
-
-    fn seconds(&self) -> f64 {
-        let (began_ns, ended_ns) = (self.began_ns.load(Relaxed), self.ended_ns.load(Relaxed));
-        ended_ns.saturating_sub(began_ns) as f64 / 1e9
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    use std::time::Duration;
     use throng::counter::Hardware;
     use throng::machine::NativeCpu;
 
-    const SHORT: Times = Times {
-        warm_up: Duration::from_millis(2),
-        measure: Duration::from_millis(5),
-    };
-
-    fn run_short(counter: &dyn Counting<Native>, threads: usize) -> Result<Measured, Failure> {
-        let mut memory = Memory::for_values(1 << 22);
-        run(counter, threads, SHORT, &mut memory, &Pinning::find())
+    /// Runs until the memory is full: so many values are handed out however busy the machine is.
+    fn run_until_full(counter: &dyn Counting<Native>, threads: usize) -> Result<Measured, Failure> {
+        let for_ever = Times {
+            warm_up: Duration::from_secs(600),
+            measure: Duration::from_secs(600),
+        };
+        let mut memory = Memory::for_values(VALUES);
+        run(counter, threads, for_ever, &mut memory, &Pinning::find())
     }
+
+    const VALUES: usize = 64 * BLOCK;
 
     /// Counts right except that `lie` may change a value.
     struct Liar<F>(AtomicU64, F);
@@ -361,7 +246,7 @@ mod tests {
     }
 
     fn wrong(lie: impl Fn(u64) -> u64 + Send + Sync) -> Wrong {
-        match run_short(&Liar(AtomicU64::new(0), lie), 2) {
+        match run_until_full(&Liar(AtomicU64::new(0), lie), 2) {
             Err(Failure::Wrong(wrong)) => wrong,
             other => panic!("a lie was not noticed: {other:?}"),
         }
@@ -370,11 +255,12 @@ mod tests {
     #[test]
     fn an_honest_counter_passes_and_is_counted() {
         for threads in [1, 2, 5] {
-            let measured = run_short(&Hardware::new(), threads).unwrap();
+            let measured = run_until_full(&Hardware::new(), threads).unwrap();
             assert_eq!(measured.per_thread.len(), threads);
             let total: u64 = measured.per_thread.iter().sum();
             assert!(total > 0 && total <= measured.checked);
-            assert!(measured.seconds > 0.001, "{}", measured.seconds);
+            assert!(measured.checked > (VALUES - threads * BLOCK) as u64);
+            assert!(measured.seconds > 0.0);
         }
     }
 
@@ -399,7 +285,7 @@ mod tests {
             }
             fn fill_on(&self, _cpu: &NativeCpu, _values: &mut [u64]) {}
         }
-        assert!(matches!(run_short(&Idle, 1), Err(Failure::Wrong(_))));
+        assert!(matches!(run_until_full(&Idle, 1), Err(Failure::Wrong(_))));
     }
 
     #[test]
@@ -411,22 +297,28 @@ mod tests {
                 v
             }
         };
-        let result = run_short(&Liar(AtomicU64::new(0), panics), 2);
+        let result = run_until_full(&Liar(AtomicU64::new(0), panics), 2);
         assert!(matches!(result, Err(Failure::Panicked)));
     }
 
     #[test]
-    fn full_memory_ends_a_run_early() {
-        let mut memory = Memory::for_values(64 * BLOCK);
-        let long = Times {
-            warm_up: Duration::from_secs(60),
-            measure: Duration::from_secs(60),
+    fn time_ends_a_run_long_before_the_memory_is_full() {
+        /// Takes its time.
+        struct Sleepy(Hardware);
+        impl Counting<Native> for Sleepy {
+            fn next_on(&self, cpu: &NativeCpu) -> u64 {
+                thread::sleep(Duration::from_micros(100));
+                self.0.next_on(cpu)
+            }
+        }
+        let times = Times {
+            warm_up: Duration::from_millis(5),
+            measure: Duration::from_millis(50),
         };
-        let start = Instant::now();
-        let measured = run(&Hardware::new(), 2, long, &mut memory, &Pinning::find()).unwrap();
-        assert!(start.elapsed() < Duration::from_secs(10));
-        assert!(measured.checked > 62 * BLOCK as u64);
-        assert!(measured.per_thread.iter().sum::<u64>() > 0);
-        assert!(measured.seconds > 0.0);
+        let mut memory = Memory::for_values(VALUES);
+        let counter = Sleepy(Hardware::new());
+        let measured = run(&counter, 2, times, &mut memory, &Pinning::find()).unwrap();
+        assert!(measured.seconds >= 0.05, "{}", measured.seconds);
+        assert!(measured.checked < VALUES as u64 / 2);
     }
 }
