@@ -1,2 +1,17 @@
-//! To come.
-fn main() {}
+//! The binary `throng`: everything it does is in the library of this crate.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use throng_lab::cli::Arguments;
+use throng_lab::output;
+
+fn main() -> ExitCode {
+    match throng_lab::run(Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::say(&format!("error: {error}\n"));
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

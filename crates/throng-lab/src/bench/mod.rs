@@ -1,0 +1,199 @@
+//! `throng bench`: measuring, checking, reporting.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`setup`] | what machine this is, and how it feels right now |
+//! | [`run`] | one measured run |
+//! | [`window`] | the phases of a run, and the time they change |
+//! | [`verify`] | the exact check of what was handed out |
+//! | [`summary`] | medians, ratios, fairness |
+//! | [`report`] | the table and the sentence below it |
+//! | [`json`] | every single number, for other programs |
+
+pub mod json;
+pub mod report;
+pub mod run;
+pub mod setup;
+pub mod summary;
+pub mod verify;
+pub mod window;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use throng::counter::Registered;
+use throng::machine::Native;
+
+use crate::error::{self, Error};
+use crate::output;
+use crate::plan::CountersPlan;
+use run::{Failure, Memory};
+use setup::{Pinning, Setup};
+use summary::Summary;
+use window::Times;
+
+/// One run of one method.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sample {
+    /// The method.
+    pub method: &'static str,
+    /// On how many threads.
+    pub threads: usize,
+    /// In which repetition, from 0.
+    pub repetition: usize,
+    /// How many values the threads got in the time measured.
+    pub values: u64,
+    /// The time measured.
+    pub seconds: f64,
+    /// How many of the values each thread got.
+    pub per_thread: Vec<u64>,
+    /// How many values were checked, with those from before the time measured.
+    pub checked: u64,
+}
+
+/// Measures counters and says what came out.
+///
+/// # Errors
+/// When a counter miscounts or panics, threads cannot be had or a result cannot be written.
+pub fn counters(mut plan: CountersPlan) -> Result<(), Error> {
+    let pinning = Pinning::find();
+    let setup = Setup::look(&pinning);
+    let samples = measure_all(&plan, &pinning)?;
+    let summary = Summary::of(&plan, &samples);
+    let text = report::text(&plan, &setup, &summary);
+    match plan.json.take() {
+        Some(target) if target.is_stdout() => {
+            output::say(&text);
+            target.write(&plan, &setup, &samples, &summary)
+        }
+        Some(target) => {
+            output::print(&text)?;
+            target.write(&plan, &setup, &samples, &summary)
+        }
+        None => output::print(&text),
+    }
+}
+
+/// Runs everything, the methods in turn within each repetition, so that a disturbance from outside
+/// hits all of them alike and none in every repetition.
+fn measure_all(plan: &CountersPlan, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
+    let progress = progress_bar(plan.runs());
+    let mut memory = Memory::touched();
+    let mut samples = Vec::with_capacity(plan.runs());
+    for repetition in 0..plan.repetitions {
+        for &threads in &plan.threads {
+            for method in &plan.methods {
+                let name = method.about.name;
+                progress.set_message(format!("{name}, {}", error::count(threads)));
+                let measured = measure(plan, method, threads, &mut memory, pinning)?;
+                samples.push(Sample {
+                    method: name,
+                    threads,
+                    repetition,
+                    values: measured.per_thread.iter().sum(),
+                    seconds: measured.seconds,
+                    per_thread: measured.per_thread,
+                    checked: measured.checked,
+                });
+                progress.inc(1);
+            }
+        }
+    }
+    progress.finish_and_clear();
+    Ok(samples)
+}
+
+/// One run of one method, on a counter that is new.
+fn measure(
+    plan: &CountersPlan,
+    method: &Registered<Native>,
+    threads: usize,
+    memory: &mut Memory,
+    pinning: &Pinning,
+) -> Result<run::Measured, Error> {
+    let name = method.about.name;
+    let counter = method
+        .build(&plan.shape(threads))
+        .map_err(|source| Error::Shape {
+            method: name,
+            source,
+        })?;
+    let times = Times {
+        warm_up: plan.warm_up_time(),
+        measure: plan.run_time,
+    };
+    run::run(&*counter, threads, times, memory, pinning)
+        .map_err(|failure| explain(failure, name, threads))
+}
+
+fn explain(failure: Failure, method: &'static str, threads: usize) -> Error {
+    match failure {
+        Failure::Spawn(source) => Error::Spawn { threads, source },
+        Failure::Panicked => Error::Panicked { method, threads },
+        Failure::Wrong(wrong) => Error::Miscounted {
+            method,
+            threads,
+            wrong,
+        },
+    }
+}
+
+/// A bar on standard error; hidden where that is no terminal. It moves between runs only, so that
+/// drawing it disturbs no measurement.
+fn progress_bar(runs: usize) -> ProgressBar {
+    let bar = ProgressBar::new(runs as u64);
+    let style = ProgressStyle::with_template("{bar:30} {percent:>3}%, {eta} left: {msg}");
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    use std::time::Duration;
+    use throng::counter::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
+    use throng::machine::NativeCpu;
+
+    /// Hands out every value twice.
+    struct Twice(AtomicU64);
+
+    impl Counting<Native> for Twice {
+        fn next_on(&self, _cpu: &NativeCpu) -> u64 {
+            self.0.fetch_add(1, Relaxed) / 2
+        }
+    }
+
+    impl Method<Native> for Twice {
+        const ABOUT: About = About {
+            name: "twice",
+            summary: "wrong",
+            paper: "none",
+            consistency: Consistency::Linearizable,
+            progress: Progress::WaitFree,
+        };
+        fn build(_shape: &Shape) -> Result<Self, ShapeError> {
+            Ok(Twice(AtomicU64::new(0)))
+        }
+    }
+
+    #[test]
+    fn a_lying_counter_fails_the_measurement_by_name() {
+        let plan = CountersPlan {
+            methods: vec![crate::peers::reference(), Registered::of::<Twice>()],
+            threads: vec![3],
+            width: None,
+            repetitions: 1,
+            // Long enough for the threads to get their turn on a busy machine.
+            run_time: Duration::from_millis(300),
+            json: None,
+        };
+        let error = measure_all(&plan, &Pinning::find()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "twice miscounted on 3 threads: value 0 was handed out more than once"
+        );
+        assert_eq!(error.exit_code(), 1);
+    }
+}

@@ -1,0 +1,285 @@
+//! The table and the sentence below it.
+
+use std::fmt::Write as _;
+
+use super::setup::Setup;
+use super::summary::{Cell, Summary, median};
+use crate::error::count;
+use crate::plan::CountersPlan;
+use crate::table::{Align, aligned};
+
+/// Everything a person reads after a measurement.
+#[must_use]
+pub fn text(plan: &CountersPlan, setup: &Setup, summary: &Summary) -> String {
+    let mut text = format!("{}\n\n", setup_line(plan, setup));
+    for block in blocks(summary) {
+        let _ = writeln!(text, "{block}");
+    }
+    let _ = writeln!(text, "{}\n\n{}", legend(plan, summary), advice(summary));
+    text
+}
+
+/// One line: on what, and how, it was measured.
+fn setup_line(plan: &CountersPlan, setup: &Setup) -> String {
+    let plural = |n: usize| if n == 1 { "" } else { "s" };
+    let mut line = format!(
+        "{}, {} core{}, threads {}pinned",
+        setup.processor,
+        setup.cores,
+        plural(setup.cores),
+        if setup.pinned { "" } else { "not " },
+    );
+    if let Some(flag_ns) = setup.flag_ns {
+        let _ = write!(line, ", core to core {flag_ns:.0} ns");
+    }
+    if let Some(width) = plan.width {
+        let _ = write!(line, ", width {width}");
+    }
+    let _ = write!(
+        line,
+        "; each number from {} run{} of {} ms",
+        plan.repetitions,
+        plural(plan.repetitions),
+        plan.run_time.as_millis()
+    );
+    line
+}
+
+/// The widest table that fits most windows.
+const LINE_WIDTH: usize = 100;
+/// Width of a number, and of the columns of one number of threads.
+const RATE_WIDTH: usize = 8;
+const RATIO_WIDTH: usize = 6;
+const PAIR_WIDTH: usize = RATE_WIDTH + RATIO_WIDTH + 2;
+const FAIRNESS: &str = "fairness";
+
+/// The table, in several blocks where the numbers of threads do not fit side by side.
+fn blocks(summary: &Summary) -> Vec<String> {
+    let name_width = (summary.rows().iter().flatten())
+        .map(|cell| cell.method.chars().count())
+        .max()
+        .unwrap_or(0);
+    let pairs_that_fit = LINE_WIDTH.saturating_sub(name_width + FAIRNESS.len() + 2) / PAIR_WIDTH;
+    let columns = summary.rows().first().map_or(0, Vec::len);
+    let all: Vec<usize> = (0..columns).collect();
+    all.chunks(pairs_that_fit.max(1))
+        .map(|some| block(summary, some, some.last() == all.last()))
+        .collect()
+}
+
+/// The table for some of the numbers of threads.
+fn block(summary: &Summary, columns: &[usize], with_fairness: bool) -> String {
+    let mut rows = heads(summary, columns);
+    rows.extend(summary.rows().iter().map(|cells| {
+        let mut row = vec![cells[0].method.to_owned()];
+        row.extend(columns.iter().map(|&column| {
+            let cell = &cells[column];
+            pair(&short(Some(cell.million_per_second)), &short(cell.ratio))
+        }));
+        row
+    }));
+    let mut aligns = vec![Align::Left];
+    aligns.resize(1 + columns.len(), Align::Right);
+    if with_fairness {
+        append_fairness(&mut rows, summary);
+        aligns.push(Align::Right);
+    }
+    aligned(&rows, &aligns)
+}
+
+/// Two rows above the numbers: how many threads, and what the numbers are.
+fn heads(summary: &Summary, columns: &[usize]) -> Vec<Vec<String>> {
+    let mut upper = vec![String::new()];
+    let mut lower = vec!["counter".to_owned()];
+    for &column in columns {
+        upper.push(count(summary.rows()[0][column].threads));
+        lower.push(pair("M/s", "ratio"));
+    }
+    vec![upper, lower]
+}
+
+fn append_fairness(rows: &mut [Vec<String>], summary: &Summary) {
+    rows[1].push(FAIRNESS.to_owned());
+    for (row, cells) in rows[2..].iter_mut().zip(summary.rows()) {
+        row.push(short(cells.last().and_then(|cell| cell.fairness)));
+    }
+}
+
+/// The two columns of one number of threads.
+fn pair(rate: &str, ratio: &str) -> String {
+    format!("{rate:>RATE_WIDTH$}{ratio:>RATIO_WIDTH$}")
+}
+
+/// Two digits after the point; small numbers are said to be small instead of 0.
+fn short(number: Option<f64>) -> String {
+    match number {
+        None => "-".to_owned(),
+        Some(number) if number > 0.0 && number < 0.01 => "<0.01".to_owned(),
+        Some(number) => format!("{number:.2}"),
+    }
+}
+
+/// What the columns mean, and how far to trust them.
+fn legend(plan: &CountersPlan, summary: &Summary) -> String {
+    let most_threads = count(plan.threads.last().copied().unwrap_or(1));
+    let mut text = format!(
+        "M/s       million values a second, median of {} (every value checked)\n\
+         ratio     times the bare fetch_add of std on as many threads\n\
+         fairness  the slowest thread's share over the fastest's, {most_threads} (1: even)",
+        runs(plan.repetitions),
+    );
+    if plan.repetitions > 1
+        && let Some(noise) = noise(summary)
+    {
+        let _ = write!(text, "\nspread    {noise}");
+    }
+    text
+}
+
+fn runs(repetitions: usize) -> String {
+    match repetitions {
+        1 => "1 run".to_owned(),
+        n => format!("{n} runs"),
+    }
+}
+
+/// Runs that usually lie farther apart than this say more about the neighbours than the counters.
+const BUSY: f64 = 0.5;
+const WARNING: &str = "\n          \
+    This machine was busy with other things: measure again when it is quiet.";
+
+/// How far the repetitions lie apart, in general and at worst.
+fn noise(summary: &Summary) -> Option<String> {
+    let mut cells: Vec<(f64, &Cell)> = summary
+        .cells()
+        .filter_map(|cell| Some((cell.spread()?, cell)))
+        .collect();
+    cells.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let spreads: Vec<f64> = cells.iter().map(|(spread, _)| *spread).collect();
+    let (worst, cell) = cells.last()?;
+    let usual = median(&spreads)?;
+    let warning = if usual > BUSY { WARNING } else { "" };
+    Some(format!(
+        "of the runs about {:.0} % of the median, at worst {:.0} % ({}, {}){warning}",
+        100.0 * usual,
+        100.0 * worst,
+        cell.method,
+        count(cell.threads)
+    ))
+}
+
+/// A counter this much faster than the reference, and faster in all runs, is clearly faster.
+const CLEARLY: f64 = 1.05;
+
+/// One sentence: what to use on this machine.
+fn advice(summary: &Summary) -> String {
+    let mut most_threads = summary.rows().iter().filter_map(|cells| cells.last());
+    let Some(reference) = most_threads.next().filter(|r| r.million_per_second > 0.0) else {
+        return "The runs were too short to measure anything.".to_owned();
+    };
+    let on = count(reference.threads);
+    let best = most_threads.max_by(|a, b| a.million_per_second.total_cmp(&b.million_per_second));
+    let Some(best) = best else {
+        return format!(
+            "fetch_add hands out {} million values a second on {on}.",
+            short(Some(reference.million_per_second))
+        );
+    };
+    let (name, ratio) = (best.method, short(best.ratio));
+    if is_clearly_faster(best, reference) {
+        format!(
+            "On {on} here, use {name}: {ratio} times as fast as the bare fetch_add,\n\
+             {} million values a second.",
+            short(Some(best.million_per_second))
+        )
+    } else {
+        let rest = match best.ratio {
+            Some(r) if r > 1.0 => format!("{name} is {ratio} times as fast, within the spread"),
+            _ => format!("The nearest is {name}, {ratio} times as fast"),
+        };
+        format!(
+            "On {on} here, nothing is clearly faster than the bare fetch_add: use that.\n{rest}."
+        )
+    }
+}
+
+fn is_clearly_faster(best: &Cell, reference: &Cell) -> bool {
+    best.ratio.is_some_and(|ratio| ratio >= CLEARLY)
+        && best.million_per_second_min > reference.million_per_second_max
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Sample;
+    use super::super::summary::tests::sample;
+    use super::*;
+
+    const FETCH_ADD: &str = "fetch_add";
+
+    fn summary(samples: &[Sample], methods: &[&'static str], threads: &[usize]) -> Summary {
+        Summary::of_samples(methods, threads, samples)
+    }
+
+    #[test]
+    fn columns_line_up_and_hold_rate_ratio_and_fairness() {
+        let samples = [
+            sample(FETCH_ADD, &[100]),
+            sample("tree", &[20]),
+            sample(FETCH_ADD, &[30, 10]),
+            sample("tree", &[30, 30]),
+        ];
+        let blocks = blocks(&summary(&samples, &[FETCH_ADD, "tree"], &[1, 2]));
+        let expected = [
+            "                 1 thread       2 threads",
+            "counter         M/s ratio       M/s ratio  fairness",
+            "fetch_add    100.00  1.00     40.00  1.00      0.33",
+            "tree          20.00  0.20     60.00  1.50      1.00",
+            "",
+        ];
+        assert_eq!(blocks, [expected.join("\n")]);
+    }
+
+    #[test]
+    fn many_thread_counts_go_to_several_blocks_within_the_line() {
+        let threads: Vec<usize> = (1..=9).collect();
+        let samples: Vec<Sample> = threads
+            .iter()
+            .map(|&n| sample(FETCH_ADD, &vec![1; n]))
+            .collect();
+        let blocks = blocks(&summary(&samples, &[FETCH_ADD], &threads));
+        assert!(blocks.len() > 1);
+        for line in blocks.iter().flat_map(|block| block.lines()) {
+            assert!(line.len() <= LINE_WIDTH, "{line}");
+        }
+        let with_fairness = blocks.iter().filter(|block| block.contains(FAIRNESS));
+        assert_eq!(with_fairness.count(), 1);
+    }
+
+    #[test]
+    fn the_advice_is_honest() {
+        let advise = |reference: &[u64], rival: &[u64]| {
+            let mut samples: Vec<Sample> = Vec::new();
+            samples.extend(reference.iter().map(|&m| sample(FETCH_ADD, &[m])));
+            samples.extend(rival.iter().map(|&m| sample("tree", &[m])));
+            advice(&summary(&samples, &[FETCH_ADD, "tree"], &[1]))
+        };
+        let faster = advise(&[100, 101, 99], &[150, 151, 149]);
+        assert!(faster.contains("use tree: 1.50 times"), "{faster}");
+        let slower = advise(&[100, 101, 99], &[50, 51, 49]);
+        assert!(slower.contains("nothing is clearly faster"), "{slower}");
+        assert!(slower.contains("tree, 0.50 times"), "{slower}");
+        let noisy = advise(&[100, 160, 99], &[150, 151, 149]);
+        assert!(noisy.contains("nothing is clearly faster"), "{noisy}");
+        assert!(noisy.contains("within the spread"), "{noisy}");
+        let idle = advise(&[0], &[0]);
+        assert!(idle.contains("too short"), "{idle}");
+    }
+
+    #[test]
+    fn numbers_are_short_and_never_wrongly_zero() {
+        assert_eq!(short(Some(147.034)), "147.03");
+        assert_eq!(short(Some(0.001)), "<0.01");
+        assert_eq!(short(Some(0.0)), "0.00");
+        assert_eq!(short(None), "-");
+    }
+}

@@ -1,0 +1,324 @@
+//! One measured run: threads take values from one counter until the time is up.
+//!
+//! All values are kept, in memory that was touched before, so that the run itself does not fault.
+//!
+//! A thread looks at the [phase](super::window) between two chunks of values. It counts the chunks
+//! that it ends from its first look after the measurement began up to its first look after it
+//! ended: on average exactly those of the time measured, even where a thread sleeps through either
+//! moment.
+
+use std::io;
+use std::slice::ChunksExactMut;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, Builder, ScopedJoinHandle};
+
+use throng::counter::Counting;
+use throng::machine::Native;
+
+use super::setup::Pinning;
+use super::verify::{self, Wrong};
+use super::window::{Phase, Times, Window};
+
+/// Values taken between two looks at the phase, behind one dynamic dispatch.
+const CHUNK: usize = 64;
+
+/// Values that a thread reserves room for at once.
+const BLOCK: usize = 32 * CHUNK;
+
+/// Memory for the values of one run, all threads together: enough for 40 milliseconds of the
+/// fastest counter on the fastest machine seen so far.
+const MEMORY_BYTES: usize = 128 << 20;
+
+/// Why a run has no result.
+#[derive(Debug)]
+pub enum Failure {
+    /// Not enough threads.
+    Spawn(io::Error),
+    /// The counter panicked.
+    Panicked,
+    /// The counter handed out something else than 0..m-1.
+    Wrong(Wrong),
+}
+
+/// What one run measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// How long was measured.
+    pub seconds: f64,
+    /// How many values each thread got in that time.
+    pub per_thread: Vec<u64>,
+    /// How many values were checked: those of warming up too.
+    pub checked: u64,
+}
+
+/// Memory for the values of a run.
+///
+/// The threads reserve it block by block as they go, instead of a part each from the start: with
+/// more threads than cores one thread may run for long while others sleep, and would fill its part
+/// before the others have had their turn.
+pub struct Memory(Vec<u64>);
+
+impl Memory {
+    /// Memory that will do for every run, touched once.
+    #[must_use]
+    pub fn touched() -> Self {
+        Self::for_values(MEMORY_BYTES / size_of::<u64>())
+    }
+
+    fn for_values(count: usize) -> Self {
+        // Not zeros: those the system would lend without touching anything.
+        Memory(vec![u64::MAX; count])
+    }
+}
+
+/// The blocks not yet reserved.
+struct Blocks<'a> {
+    free: Mutex<ChunksExactMut<'a, u64>>,
+    /// With so many blocks left, warming up has taken its part.
+    left_after_warm_up: usize,
+}
+
+impl<'a> Blocks<'a> {
+    fn of(memory: &'a mut Memory) -> Self {
+        let free = memory.0.chunks_exact_mut(BLOCK);
+        Blocks {
+            left_after_warm_up: free.len() / 4 * 3,
+            free: Mutex::new(free),
+        }
+    }
+
+    /// Reserves a block; none is left when the memory is full, which ends the run.
+    fn reserve(&self, window: &Window) -> Option<&'a mut [u64]> {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let block = free.next();
+        let left = free.len();
+        drop(free);
+        if left <= self.left_after_warm_up {
+            window.begin_measuring();
+        }
+        if block.is_none() {
+            window.finish();
+        }
+        block
+    }
+}
+
+/// Runs the counter on so many threads, and checks all it handed out.
+///
+/// # Errors
+/// When threads cannot be had, or the counter panics or miscounts.
+pub fn run(
+    counter: &dyn Counting<Native>,
+    threads: usize,
+    times: Times,
+    memory: &mut Memory,
+    pinning: &Pinning,
+) -> Result<Measured, Failure> {
+    let window = Window::new();
+    let crew = Crew {
+        counter,
+        window: &window,
+        blocks: &Blocks::of(memory),
+        pinning,
+    };
+    let shares = crew.run(threads, times)?;
+    let handed_out: Vec<&[u64]> = (shares.iter())
+        .flat_map(|share| share.values.iter().map(|values| &**values))
+        .collect();
+    let checked = verify::check(&handed_out).map_err(Failure::Wrong)?;
+    Ok(Measured {
+        seconds: window.seconds(),
+        per_thread: shares.iter().map(|share| share.measured).collect(),
+        checked,
+    })
+}
+
+/// What the threads of a run share.
+#[derive(Clone, Copy)]
+struct Crew<'a, 'memory> {
+    counter: &'a dyn Counting<Native>,
+    window: &'a Window,
+    blocks: &'a Blocks<'memory>,
+    pinning: &'a Pinning,
+}
+
+impl<'memory> Crew<'_, 'memory> {
+    fn run(self, threads: usize, times: Times) -> Result<Vec<Share<'memory>>, Failure> {
+        thread::scope(|scope| {
+            let mut crew = Vec::with_capacity(threads);
+            for index in 0..threads {
+                let spawned = Builder::new().spawn_scoped(scope, move || {
+                    self.pinning.pin(index);
+                    self.window.await_start();
+                    self.take_values()
+                });
+                match spawned {
+                    Ok(thread) => crew.push(thread),
+                    Err(error) => {
+                        self.window.cancel();
+                        wake(&crew);
+                        return Err(Failure::Spawn(error));
+                    }
+                }
+            }
+            self.window.start();
+            wake(&crew);
+            self.window.conduct(times);
+            let shares = crew.into_iter().map(ScopedJoinHandle::join);
+            shares
+                .collect::<Result<_, _>>()
+                .map_err(|_| Failure::Panicked)
+        })
+    }
+
+    /// What each thread does.
+    fn take_values(self) -> Share<'memory> {
+        let cpu = Native::cpu();
+        let mut values = Vec::new();
+        let mut taken = 0;
+        let mut measured_from = None;
+        let mut done = false;
+        while !done && let Some(block) = self.blocks.reserve(self.window) {
+            let mut filled = 0;
+            for chunk in block.chunks_exact_mut(CHUNK) {
+                let phase = self.window.phase();
+                if phase == Phase::Measuring && measured_from.is_none() {
+                    measured_from = Some(taken + filled);
+                }
+                done = phase == Phase::Done;
+                if done {
+                    break;
+                }
+                self.counter.fill_on(&cpu, chunk);
+                filled += CHUNK;
+            }
+            values.push(&mut block[..filled]);
+            taken += filled;
+        }
+        Share {
+            values,
+            measured: (taken - measured_from.unwrap_or(taken)) as u64,
+        }
+    }
+}
+
+fn wake<T>(crew: &[ScopedJoinHandle<'_, T>]) {
+    for thread in crew {
+        thread.thread().unpark();
+    }
+}
+
+/// What one thread got.
+struct Share<'memory> {
+    /// In all.
+    values: Vec<&'memory mut [u64]>,
+    /// How many of them while measuring.
+    measured: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    use std::time::Duration;
+    use throng::counter::Hardware;
+    use throng::machine::NativeCpu;
+
+    /// Runs until the memory is full: so many values are handed out however busy the machine is.
+    fn run_until_full(counter: &dyn Counting<Native>, threads: usize) -> Result<Measured, Failure> {
+        let for_ever = Times {
+            warm_up: Duration::from_secs(600),
+            measure: Duration::from_secs(600),
+        };
+        let mut memory = Memory::for_values(VALUES);
+        run(counter, threads, for_ever, &mut memory, &Pinning::find())
+    }
+
+    const VALUES: usize = 64 * BLOCK;
+
+    /// Counts right except that `lie` may change a value.
+    struct Liar<F>(AtomicU64, F);
+
+    impl<F: Fn(u64) -> u64 + Send + Sync> Counting<Native> for Liar<F> {
+        fn next_on(&self, _cpu: &NativeCpu) -> u64 {
+            (self.1)(self.0.fetch_add(1, Relaxed))
+        }
+    }
+
+    fn wrong(lie: impl Fn(u64) -> u64 + Send + Sync) -> Wrong {
+        match run_until_full(&Liar(AtomicU64::new(0), lie), 2) {
+            Err(Failure::Wrong(wrong)) => wrong,
+            other => panic!("a lie was not noticed: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_honest_counter_passes_and_is_counted() {
+        for threads in [1, 2, 5] {
+            let measured = run_until_full(&Hardware::new(), threads).unwrap();
+            assert_eq!(measured.per_thread.len(), threads);
+            let total: u64 = measured.per_thread.iter().sum();
+            assert!(total > 0 && total <= measured.checked);
+            assert!(measured.checked > (VALUES - threads * BLOCK) as u64);
+            assert!(measured.seconds > 0.0);
+        }
+    }
+
+    #[test]
+    fn a_single_duplicate_is_noticed() {
+        let duplicate = |v| if v == 100 { 99 } else { v };
+        assert_eq!(wrong(duplicate), Wrong::Repeated(99));
+    }
+
+    #[test]
+    fn a_single_gap_is_noticed() {
+        let gap = |v| if v >= 100 { v + 1 } else { v };
+        assert_eq!(wrong(gap), Wrong::Missing(100));
+    }
+
+    #[test]
+    fn a_counter_that_writes_nothing_is_noticed() {
+        struct Idle;
+        impl Counting<Native> for Idle {
+            fn next_on(&self, _cpu: &NativeCpu) -> u64 {
+                0
+            }
+            fn fill_on(&self, _cpu: &NativeCpu, _values: &mut [u64]) {}
+        }
+        assert!(matches!(run_until_full(&Idle, 1), Err(Failure::Wrong(_))));
+    }
+
+    #[test]
+    fn a_panic_of_the_counter_is_a_failure_and_no_panic() {
+        let panics = |v| {
+            if v == 1000 {
+                panic!("a panic made for this test")
+            } else {
+                v
+            }
+        };
+        let result = run_until_full(&Liar(AtomicU64::new(0), panics), 2);
+        assert!(matches!(result, Err(Failure::Panicked)));
+    }
+
+    #[test]
+    fn time_ends_a_run_long_before_the_memory_is_full() {
+        /// Takes its time.
+        struct Sleepy(Hardware);
+        impl Counting<Native> for Sleepy {
+            fn next_on(&self, cpu: &NativeCpu) -> u64 {
+                thread::sleep(Duration::from_micros(100));
+                self.0.next_on(cpu)
+            }
+        }
+        let times = Times {
+            warm_up: Duration::from_millis(5),
+            measure: Duration::from_millis(50),
+        };
+        let mut memory = Memory::for_values(VALUES);
+        let counter = Sleepy(Hardware::new());
+        let measured = run(&counter, 2, times, &mut memory, &Pinning::find()).unwrap();
+        assert!(measured.seconds >= 0.05, "{}", measured.seconds);
+        assert!(measured.checked < VALUES as u64 / 2);
+    }
+}

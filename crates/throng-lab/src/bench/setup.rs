@@ -1,0 +1,185 @@
+//! The machine under the measurement: what it is, and how it feels right now.
+
+use std::fs;
+use std::hint::spin_loop;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use core_affinity::CoreId;
+use serde::Serialize;
+use throng::machine::{Line, Native, NativeWord, Place, Word};
+
+use crate::plan;
+
+/// The machine, as it stands beside every result.
+#[derive(Clone, Debug, Serialize)]
+pub struct Setup {
+    /// Model of the processor.
+    pub processor: String,
+    /// How many threads can run at once.
+    pub cores: usize,
+    /// Whether each thread is kept on one core.
+    pub pinned: bool,
+    /// How long a flag takes from one core to another; none where there is only one core.
+    pub flag_ns: Option<f64>,
+}
+
+impl Setup {
+    /// Looks at the machine; takes some milliseconds.
+    #[must_use]
+    pub fn look(pinning: &Pinning) -> Self {
+        let cores = plan::cores();
+        Setup {
+            processor: processor_model(),
+            cores,
+            pinned: pinning.is_possible(),
+            flag_ns: (cores > 1).then(|| flag_ns(pinning)),
+        }
+    }
+}
+
+/// The name of the processor; the architecture where the system does not tell more.
+fn processor_model() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    info.lines()
+        .filter_map(|line| line.split_once(':'))
+        .find(|(key, _)| key.trim() == "model name")
+        .map(|(_, model)| model.split_whitespace().collect::<Vec<_>>().join(" "))
+        .filter(|model| !model.is_empty())
+        .unwrap_or_else(|| format!("{} processor", std::env::consts::ARCH))
+}
+
+/// On which core each thread of a measurement stays.
+#[derive(Debug)]
+pub struct Pinning {
+    /// The cores this process may use; empty where threads cannot be pinned.
+    cores: Vec<CoreId>,
+}
+
+impl Pinning {
+    /// Finds out whether threads can be pinned here, and to what.
+    #[must_use]
+    pub fn find() -> Self {
+        let cores = core_affinity::get_core_ids().unwrap_or_default();
+        // Tried on a thread of its own: the calling one stays free to run anywhere.
+        let first = cores.first().copied();
+        let works = thread::spawn(move || first.is_some_and(core_affinity::set_for_current))
+            .join()
+            .unwrap_or(false);
+        Pinning {
+            cores: if works { cores } else { Vec::new() },
+        }
+    }
+
+    /// Whether threads can be pinned here.
+    #[must_use]
+    pub fn is_possible(&self) -> bool {
+        !self.cores.is_empty()
+    }
+
+    /// Keeps the calling thread, the `index`-th of its crowd, on one core.
+    pub fn pin(&self, index: usize) {
+        if let Some(&core) = self.cores.get(index % self.cores.len().max(1)) {
+            // One that fails here stays unpinned: a slower run, no wrong one.
+            core_affinity::set_for_current(core);
+        }
+    }
+}
+
+const ROUNDS_A_BATCH: u64 = 500;
+const BATCHES: usize = 21;
+/// Enough for all batches on a quiet machine; a crowded one gets a rougher number.
+const FLAG_TIME: Duration = Duration::from_millis(50);
+
+/// How long a flag takes from one core to another: half a round trip, the median of some batches.
+fn flag_ns(pinning: &Pinning) -> f64 {
+    let flag = Line::word::<Native>(0, Place::named("flag"));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            pinning.pin(1);
+            return_flag(&flag);
+        });
+        // Not on the calling thread, which must stay unpinned.
+        let measuring = scope.spawn(|| {
+            pinning.pin(0);
+            let batches = time_batches(&flag);
+            flag.store(STOP, Release);
+            batches
+        });
+        let mut batches_ns = measuring.join().unwrap_or_default();
+        batches_ns.sort_by(f64::total_cmp);
+        batches_ns.get(batches_ns.len() / 2).copied().unwrap_or(0.0)
+    })
+}
+
+/// The value of the flag that ends the game. Odd values are thrown, even ones returned.
+const STOP: u64 = u64::MAX - 1;
+
+fn return_flag(flag: &NativeWord) {
+    let mut expected = 1;
+    loop {
+        let value = await_flag(flag, |value| value == expected || value == STOP);
+        if value == STOP {
+            return;
+        }
+        flag.store(expected + 1, Release);
+        expected += 2;
+    }
+}
+
+fn time_batches(flag: &NativeWord) -> Vec<f64> {
+    let start = Instant::now();
+    let mut batches_ns = Vec::with_capacity(BATCHES);
+    let mut thrown = 1;
+    while batches_ns.len() < BATCHES && (batches_ns.is_empty() || start.elapsed() < FLAG_TIME) {
+        let batch_start = Instant::now();
+        for _ in 0..ROUNDS_A_BATCH {
+            flag.store(thrown, Release);
+            await_flag(flag, |value| value == thrown + 1);
+            thrown += 2;
+        }
+        let one_way = 2.0 * ROUNDS_A_BATCH as f64;
+        batches_ns.push(batch_start.elapsed().as_nanos() as f64 / one_way);
+    }
+    batches_ns
+}
+
+/// Spins until the flag is as wanted; lets others run now and then, because the partner may be
+/// waiting for this very core.
+fn await_flag(flag: &NativeWord, wanted: impl Fn(u64) -> bool) -> u64 {
+    let mut polls = 0_u32;
+    loop {
+        let value = flag.load(Acquire);
+        if wanted(value) {
+            return value;
+        }
+        polls = polls.wrapping_add(1);
+        if polls.is_multiple_of(4096) {
+            thread::yield_now();
+        } else {
+            spin_loop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_has_a_name_and_a_pulse() {
+        let setup = Setup::look(&Pinning::find());
+        assert!(!setup.processor.is_empty());
+        assert!(setup.cores >= 1);
+        assert!(setup.flag_ns.is_none_or(|ns| ns > 0.0));
+    }
+
+    #[test]
+    fn without_pinning_everything_still_runs() {
+        let pinning = Pinning { cores: Vec::new() };
+        pinning.pin(3);
+        assert!(!pinning.is_possible());
+        assert!(flag_ns(&pinning) > 0.0);
+    }
+}

@@ -1,0 +1,85 @@
+//! The arguments as they were typed.
+//!
+//! Numbers and names stay text here: [`crate::plan`] turns them into values, so that every mistake
+//! is answered in the same way, with the value and what is allowed.
+
+use clap::{Args, Parser, Subcommand};
+
+/// Shared counters that keep their speed as the crowd of threads grows: list them, measure them.
+///
+/// Without a command, measures every counter on this machine in about ten seconds.
+#[derive(Debug, Parser)]
+#[command(name = "throng", version, max_term_width = 100)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show every structure: how it works, what it promises, where it comes from
+    List(ListArguments),
+    /// Measure structures on this machine and check every result
+    Bench {
+        /// What to measure.
+        #[command(subcommand)]
+        target: BenchTarget,
+    },
+}
+
+/// Arguments of `throng list`.
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What to measure.
+#[derive(Debug, Subcommand)]
+pub enum BenchTarget {
+    /// Measure how many values a second each counter hands out
+    ///
+    /// Threads take values from one shared counter as fast as they can. Every counter is measured
+    /// on every number of threads, several times in turn, beside the plain atomic `fetch_add` of
+    /// the standard library. All values are kept and checked: each of 0, 1, 2, ... must have been
+    /// handed out exactly once.
+    Counters(CountersArguments),
+}
+
+/// Arguments of `throng bench counters`.
+#[derive(Debug, Default, Args)]
+pub struct CountersArguments {
+    /// Fewer and shorter runs: about ten seconds on a small machine
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Numbers of threads to measure, such as 1,2,4 [default: powers of two up to twice the cores]
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true)]
+    pub threads: Option<String>,
+
+    /// Measure only this counter; may be repeated. `throng list` shows the names [default: all]
+    #[arg(long = "method", value_name = "NAME")]
+    pub methods: Vec<String>,
+
+    /// Width of the counters that have one: leaves of a tree, wires of a network [default: each
+    /// counter chooses for the number of threads]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub width: Option<String>,
+
+    /// How often each counter is measured on each number of threads [default: 9, quick: 5]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub repetitions: Option<String>,
+
+    /// Time of one run in milliseconds [default: so that all of it takes a minute or two; quick:
+    /// ten seconds]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    pub milliseconds: Option<String>,
+
+    /// Write every single measurement to this file as JSON; `-` is standard output, and the table
+    /// then goes to standard error
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<std::path::PathBuf>,
+}

@@ -1,0 +1,60 @@
+//! The laboratory of [`throng`]: it lists the structures of the library and measures them on the
+//! machine it runs on, checking every result while it does.
+//!
+//! The binary goes through three steps, one module each:
+//!
+//! 1. [`cli`]: the arguments as they were typed;
+//! 2. [`plan`]: the arguments resolved and checked, before anything is measured;
+//! 3. [`list`] and [`mod@bench`]: doing it.
+//!
+//! ```
+//! use clap::Parser;
+//! use throng_lab::cli::Arguments;
+//!
+//! let typed = Arguments::try_parse_from(["throng", "list"]).unwrap();
+//! throng_lab::run(typed).unwrap();
+//! ```
+
+pub mod bench;
+pub mod cli;
+pub mod error;
+pub mod list;
+pub mod output;
+pub mod peers;
+pub mod plan;
+pub mod table;
+
+use cli::{Arguments, BenchTarget, Command, CountersArguments};
+use error::Error;
+
+/// Does what the arguments ask for.
+///
+/// # Errors
+/// When an argument is wrong, a result cannot be written, or a structure fails its check.
+pub fn run(arguments: Arguments) -> Result<(), Error> {
+    match arguments.command {
+        None => run_without_arguments(),
+        Some(Command::List(typed)) => output::print(&list::render(typed.json)),
+        Some(Command::Bench {
+            target: BenchTarget::Counters(typed),
+        }) => bench::counters(plan::CountersPlan::resolve(&typed)?),
+    }
+}
+
+/// What somebody sees who has just typed `cargo run --release`.
+fn run_without_arguments() -> Result<(), Error> {
+    let typed = CountersArguments {
+        quick: true,
+        ..CountersArguments::default()
+    };
+    bench::counters(plan::CountersPlan::resolve(&typed)?)?;
+    output::print(MORE)
+}
+
+const MORE: &str = "
+More:
+  throng list                    what each of these is, what it promises and where it comes from
+  throng bench counters          the same measurement, longer and steadier
+  throng bench counters --help   choose methods, threads and width; write the numbers as JSON
+(through cargo: `cargo run --release -- list` and so on)
+";

@@ -1,0 +1,37 @@
+//! Writing to standard output and standard error without falling over a reader that has gone.
+
+use std::io::{self, Write};
+
+use crate::error::Error;
+
+/// Prints to standard output.
+///
+/// A reader that stops early (`throng list | head -1`) has what it wanted: that is no error.
+///
+/// # Errors
+/// When standard output cannot be written for any other reason.
+pub fn print(text: &str) -> Result<(), Error> {
+    let mut stdout = io::stdout().lock();
+    forgive_closed_pipe(
+        stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush()),
+    )
+    .map_err(|source| Error::Write {
+        to: "standard output".to_owned(),
+        source,
+    })
+}
+
+/// Says something on standard error; where even that is closed, there is nobody left to tell.
+pub fn say(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Takes a pipe closed by its reader for success.
+pub(crate) fn forgive_closed_pipe(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}

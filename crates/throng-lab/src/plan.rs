@@ -1,0 +1,361 @@
+//! The arguments resolved and checked: what will be measured, and how.
+//!
+//! Everything that can be wrong with the arguments is found here, before the first measurement.
+
+use std::ops::RangeInclusive;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use throng::counter::{Registered, Shape, methods};
+use throng::machine::Native;
+
+use crate::bench::json::JsonTarget;
+use crate::cli::CountersArguments;
+use crate::error::Error;
+use crate::peers;
+
+/// The most threads that can be measured: each finds room for some thousand values.
+pub const MAX_THREADS: usize = 4096;
+const MAX_REPETITIONS: usize = 1000;
+const MAX_RUN_MS: usize = 60_000;
+
+/// What `throng bench counters` will do.
+#[derive(Debug)]
+pub struct CountersPlan {
+    /// What is measured; the first one is the reference.
+    pub methods: Vec<Registered<Native>>,
+    /// On how many threads: ascending, each once.
+    pub threads: Vec<usize>,
+    /// The width asked for.
+    pub width: Option<usize>,
+    /// How often each method is measured on each number of threads.
+    pub repetitions: usize,
+    /// How long one run is measured.
+    pub run_time: Duration,
+    /// Where the single measurements go; already open.
+    pub json: Option<JsonTarget>,
+}
+
+impl CountersPlan {
+    /// Resolves what was typed.
+    ///
+    /// # Errors
+    /// When a value is not allowed, a name unknown, a shape impossible or the file not writable.
+    pub fn resolve(typed: &CountersArguments) -> Result<Self, Error> {
+        let threads = match &typed.threads {
+            Some(list) => parse_threads(list)?,
+            None => default_threads(cores()),
+        };
+        let methods = select_methods(&typed.methods)?;
+        let width = optional("--width", typed.width.as_deref(), 1..=usize::MAX)?;
+        check_shapes(&methods, &threads, width)?;
+        let pace = Pace::of(typed.quick);
+        let repetitions = optional(
+            "--repetitions",
+            typed.repetitions.as_deref(),
+            1..=MAX_REPETITIONS,
+        )?
+        .unwrap_or(pace.repetitions);
+        let run_ms = optional(
+            "--milliseconds",
+            typed.milliseconds.as_deref(),
+            1..=MAX_RUN_MS,
+        )?
+        .unwrap_or_else(|| pace.run_ms(methods.len() * threads.len() * repetitions));
+        // Last: only a plan that is right in all else may create a file.
+        let json = typed.json.clone().map(JsonTarget::open).transpose()?;
+        Ok(CountersPlan {
+            methods,
+            threads,
+            width,
+            repetitions,
+            run_time: Duration::from_millis(run_ms as u64),
+            json,
+        })
+    }
+
+    /// The shape of the counters for so many threads.
+    #[must_use]
+    pub fn shape(&self, threads: usize) -> Shape {
+        shape(threads, self.width)
+    }
+
+    /// How long the threads run before the measurement begins.
+    #[must_use]
+    pub fn warm_up_time(&self) -> Duration {
+        self.run_time / 4
+    }
+
+    /// How many runs are measured in all.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.methods.len() * self.threads.len() * self.repetitions
+    }
+}
+
+/// How much time a measurement may take where the arguments do not say.
+struct Pace {
+    repetitions: usize,
+    /// Of all runs together, without warming up and checking, which take about as long again.
+    budget_ms: usize,
+    /// Of one run. The upper end is when the fastest counter has filled the memory.
+    run_ms: RangeInclusive<usize>,
+}
+
+impl Pace {
+    const fn of(quick: bool) -> Self {
+        if quick {
+            Pace {
+                repetitions: 5,
+                budget_ms: 6_000,
+                run_ms: 10..=40,
+            }
+        } else {
+            Pace {
+                repetitions: 9,
+                budget_ms: 50_000,
+                run_ms: 40..=120,
+            }
+        }
+    }
+
+    fn run_ms(&self, runs: usize) -> usize {
+        (self.budget_ms / runs.max(1)).clamp(*self.run_ms.start(), *self.run_ms.end())
+    }
+}
+
+/// How many threads can run at once.
+pub(crate) fn cores() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
+
+fn shape(threads: usize, width: Option<usize>) -> Shape {
+    Shape {
+        width,
+        ..Shape::for_processors(threads)
+    }
+}
+
+/// Powers of two up to twice the cores, the cores, and twice the cores.
+fn default_threads(cores: usize) -> Vec<usize> {
+    let most = (2 * cores).min(MAX_THREADS);
+    let powers = (0..).map(|k| 1 << k).take_while(|&n| n < most);
+    ascending_once(powers.chain([cores.min(most), most]).collect())
+}
+
+fn parse_threads(list: &str) -> Result<Vec<usize>, Error> {
+    let allowed = format!("whole numbers from 1 to {MAX_THREADS}, separated by commas");
+    let counts = list
+        .split(',')
+        .map(|item| number("--threads", item, 1..=MAX_THREADS, &allowed))
+        .collect::<Result<_, _>>()?;
+    Ok(ascending_once(counts))
+}
+
+fn ascending_once(mut counts: Vec<usize>) -> Vec<usize> {
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}
+
+/// The number that an option has, where it was given.
+fn optional(
+    option: &'static str,
+    typed: Option<&str>,
+    range: RangeInclusive<usize>,
+) -> Result<Option<usize>, Error> {
+    let allowed = if *range.end() == usize::MAX {
+        format!("a whole number from {}", range.start())
+    } else {
+        format!("a whole number from {} to {}", range.start(), range.end())
+    };
+    typed
+        .map(|text| number(option, text, range, &allowed))
+        .transpose()
+}
+
+fn number(
+    option: &'static str,
+    typed: &str,
+    range: RangeInclusive<usize>,
+    allowed: &str,
+) -> Result<usize, Error> {
+    match typed.trim().parse() {
+        Ok(value) if range.contains(&value) => Ok(value),
+        _ => Err(Error::Value {
+            option,
+            value: typed.to_owned(),
+            allowed: allowed.to_owned(),
+        }),
+    }
+}
+
+/// The reference and the methods of these names; all methods where no name is given.
+fn select_methods(names: &[String]) -> Result<Vec<Registered<Native>>, Error> {
+    let all = methods::<Native>();
+    let reference = peers::reference();
+    let is_known = |name: &str| all.iter().any(|m| m.about.name == name);
+    for name in names {
+        if name != reference.about.name && !is_known(name) {
+            return Err(Error::UnknownMethod {
+                name: name.clone(),
+                suggestions: suggestions(name, all.iter().map(|m| m.about.name)),
+            });
+        }
+    }
+    let chosen = all
+        .into_iter()
+        .filter(|m| names.is_empty() || names.iter().any(|name| name == m.about.name));
+    Ok(std::iter::once(reference).chain(chosen).collect())
+}
+
+/// At most so many names are suggested.
+const SUGGESTIONS: usize = 3;
+/// Names less alike than this were hardly meant; 1 is the same name.
+const ALIKE: f64 = 0.6;
+
+/// The names nearest to what was typed; the one nearest name where none is near.
+fn suggestions(typed: &str, known: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+    let mut scored: Vec<(f64, &'static str)> =
+        known.map(|name| (likeness(typed, name), name)).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let near = scored.iter().filter(|(score, _)| *score >= ALIKE).count();
+    scored.truncate(near.clamp(1, SUGGESTIONS));
+    scored.into_iter().map(|(_, name)| name).collect()
+}
+
+/// How much of a name was typed right. A part of the name typed as it is counts as near:
+/// `prism` is short for every method with a prism in its name.
+fn likeness(typed: &str, name: &str) -> f64 {
+    let typed = typed.to_lowercase().replace('_', "-");
+    let score = strsim::normalized_damerau_levenshtein(&typed, name);
+    let is_part = typed.len() >= 3 && name.contains(&typed);
+    if is_part { score.max(ALIKE) } else { score }
+}
+
+/// Builds every counter once, so that an impossible shape shows before anything is measured.
+fn check_shapes(
+    methods: &[Registered<Native>],
+    threads: &[usize],
+    width: Option<usize>,
+) -> Result<(), Error> {
+    for method in methods {
+        for &threads in threads {
+            method
+                .build(&shape(threads, width))
+                .map_err(|source| Error::Shape {
+                    method: method.about.name,
+                    source,
+                })?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(typed: CountersArguments) -> String {
+        CountersPlan::resolve(&typed).unwrap_err().to_string()
+    }
+
+    fn threads(list: &str) -> CountersArguments {
+        CountersArguments {
+            threads: Some(list.to_owned()),
+            ..CountersArguments::default()
+        }
+    }
+
+    #[test]
+    fn thread_counts_are_sorted_and_each_taken_once() {
+        assert_eq!(parse_threads("4, 1,2,4").unwrap(), [1, 2, 4]);
+        assert_eq!(parse_threads("4096").unwrap(), [4096]);
+    }
+
+    #[test]
+    fn wrong_thread_counts_are_named_with_what_is_allowed() {
+        let allowed = "must be whole numbers from 1 to 4096, separated by commas";
+        for (typed, shown) in [
+            ("0", "0"),
+            ("100000", "100000"),
+            ("abc", "abc"),
+            ("1,x,2", "x"),
+            ("-3", "-3"),
+            ("", "\"\""),
+            ("1,,2", "\"\""),
+            ("99999999999999999999999", "99999999999999999999999"),
+        ] {
+            assert_eq!(
+                message(threads(typed)),
+                format!("--threads {shown}: {allowed}")
+            );
+        }
+    }
+
+    #[test]
+    fn default_threads_include_the_cores_and_twice_the_cores() {
+        assert_eq!(default_threads(1), [1, 2]);
+        assert_eq!(default_threads(2), [1, 2, 4]);
+        assert_eq!(default_threads(6), [1, 2, 4, 6, 8, 12]);
+        assert_eq!(*default_threads(5000).last().unwrap(), MAX_THREADS);
+    }
+
+    #[test]
+    fn the_reference_comes_first_and_methods_once() {
+        let names = |typed: &[&str]| -> Vec<&str> {
+            let typed: Vec<String> = typed.iter().map(|&name| name.to_owned()).collect();
+            let chosen = select_methods(&typed).unwrap();
+            chosen.iter().map(|m| m.about.name).collect()
+        };
+        assert_eq!(names(&["hardware", "hardware"]), ["fetch_add", "hardware"]);
+        assert_eq!(names(&["fetch_add"]), ["fetch_add"]);
+        assert_eq!(names(&[]).len(), 1 + methods::<Native>().len());
+    }
+
+    #[test]
+    fn near_names_are_suggested() {
+        let known = [
+            "hardware",
+            "locked-mcs",
+            "diffracting-prism",
+            "diffracting-toggle",
+        ];
+        let suggest = |typed| suggestions(typed, known.into_iter());
+        assert_eq!(suggest("hardwear"), ["hardware"]);
+        assert_eq!(suggest("LOCKED_MSC"), ["locked-mcs"]);
+        assert_eq!(
+            suggest("diffracting"),
+            ["diffracting-prism", "diffracting-toggle"]
+        );
+        assert_eq!(suggest("zzz").len(), 1, "something is always suggested");
+    }
+
+    #[test]
+    fn other_numbers_are_checked_too() {
+        let typed = CountersArguments {
+            repetitions: Some("0".to_owned()),
+            ..CountersArguments::default()
+        };
+        assert_eq!(
+            message(typed),
+            "--repetitions 0: must be a whole number from 1 to 1000"
+        );
+        let typed = CountersArguments {
+            milliseconds: Some("1h".to_owned()),
+            ..CountersArguments::default()
+        };
+        assert_eq!(
+            message(typed),
+            "--milliseconds 1h: must be a whole number from 1 to 60000"
+        );
+    }
+
+    #[test]
+    fn the_time_of_a_run_shrinks_with_their_number_within_limits() {
+        let quick = Pace::of(true);
+        assert_eq!(quick.run_ms(1), 40);
+        assert_eq!(quick.run_ms(210), 28);
+        assert_eq!(quick.run_ms(100_000), 10);
+    }
+}

@@ -1,0 +1,155 @@
+//! Sharing out work whose pieces differ: the rows of a picture of the Mandelbrot set.
+//!
+//! Rows through the middle of the set take a hundred times as long as those at the edge. So no
+//! thread gets rows in advance: each takes the next row from a counter whenever it is free, and
+//! all of them end at the same time.
+//!
+//! ```text
+//! cargo run --release -p throng --example mandelbrot -- [FILE] [WIDTH] [HEIGHT] [THREADS]
+//! ```
+
+use std::error::Error;
+use std::fs::File;
+use std::io::BufWriter;
+use std::process::ExitCode;
+use std::thread;
+use std::time::Instant;
+
+use throng::counter::Hardware;
+
+fn main() -> ExitCode {
+    match Job::from_arguments(std::env::args().skip(1)).and_then(|job| job.run()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// What to draw, and how.
+struct Job {
+    path: String,
+    width: u32,
+    height: u32,
+    threads: u32,
+}
+
+/// A row of the picture: its number and its grey values.
+type Row = (u32, Vec<u8>);
+
+impl Job {
+    fn from_arguments(mut typed: impl Iterator<Item = String>) -> Result<Self, Box<dyn Error>> {
+        let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        let job = Job {
+            path: typed.next().unwrap_or_else(|| "mandelbrot.png".to_owned()),
+            width: number("width", typed.next(), 1200, 20_000)?,
+            height: number("height", typed.next(), 800, 20_000)?,
+            threads: number("threads", typed.next(), cores.min(1024), 1024)?,
+        };
+        match typed.next() {
+            Some(extra) => Err(format!("{extra:?} is one argument too many").into()),
+            None => Ok(job),
+        }
+    }
+
+    fn run(&self) -> Result<(), Box<dyn Error>> {
+        // Opened first: nobody should wait for a picture that cannot be saved.
+        let file = File::create(&self.path)
+            .map_err(|error| format!("{} cannot be written: {error}", self.path))?;
+        let start = Instant::now();
+        let rows_by_thread = self.draw();
+        let elapsed_ms = start.elapsed().as_secs_f64() * 1e3;
+        self.save(file, &rows_by_thread)
+            .map_err(|error| format!("{} cannot be written: {error}", self.path))?;
+        for (thread, rows) in rows_by_thread.iter().enumerate() {
+            println!("thread {thread}: {} rows", rows.len());
+        }
+        let Job {
+            path,
+            width,
+            height,
+            ..
+        } = self;
+        println!("{path}: {width} x {height} in {elapsed_ms:.0} ms");
+        Ok(())
+    }
+
+    /// Draws all rows; returns those that each thread drew.
+    fn draw(&self) -> Vec<Vec<Row>> {
+        let next_row = Hardware::new();
+        let draw_rows = || -> Vec<Row> {
+            let mut rows = Vec::new();
+            loop {
+                // The heart of it: whoever is free takes the next number.
+                let row = next_row.next();
+                if row >= u64::from(self.height) {
+                    return rows;
+                }
+                let row = row as u32;
+                rows.push((row, self.draw_row(row)));
+            }
+        };
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..self.threads).map(|_| scope.spawn(draw_rows)).collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().expect("drawing does not panic"))
+                .collect()
+        })
+    }
+
+    fn draw_row(&self, row: u32) -> Vec<u8> {
+        let units_a_pixel = 3.0 / f64::from(self.width);
+        let y = (f64::from(row) - f64::from(self.height) / 2.0) * units_a_pixel;
+        (0..self.width)
+            .map(|column| grey(f64::from(column) * units_a_pixel - 2.2, y))
+            .collect()
+    }
+
+    fn save(&self, file: File, rows_by_thread: &[Vec<Row>]) -> Result<(), Box<dyn Error>> {
+        let width = self.width as usize;
+        let mut pixels = vec![0; width * self.height as usize];
+        for (row, greys) in rows_by_thread.iter().flatten() {
+            let start = *row as usize * width;
+            pixels[start..start + width].copy_from_slice(greys);
+        }
+        let mut encoder = png::Encoder::new(BufWriter::new(file), self.width, self.height);
+        encoder.set_color(png::ColorType::Grayscale);
+        encoder.set_depth(png::BitDepth::Eight);
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&pixels)?;
+        writer.finish()?;
+        Ok(())
+    }
+}
+
+const STEPS: u32 = 1000;
+
+/// How fast a point escapes: black for those that never do.
+fn grey(x: f64, y: f64) -> u8 {
+    let (mut a, mut b) = (0.0_f64, 0.0_f64);
+    for step in 0..STEPS {
+        let (a2, b2) = (a * a, b * b);
+        if a2 + b2 > 4.0 {
+            // The logarithm spreads the few fast steps as widely as the many slow ones.
+            let part = f64::from(step + 1).ln() / f64::from(STEPS).ln();
+            return 255 - (part * 235.0) as u8;
+        }
+        (a, b) = (a2 - b2 + x, 2.0 * a * b + y);
+    }
+    0
+}
+
+/// A number that was typed, or `default` where none was.
+fn number(what: &str, typed: Option<String>, default: u32, most: u32) -> Result<u32, String> {
+    let Some(typed) = typed else {
+        return Ok(default);
+    };
+    match typed.parse() {
+        Ok(value) if (1..=most).contains(&value) => Ok(value),
+        _ => Err(format!(
+            "{what} {typed:?}: must be a whole number from 1 to {most}"
+        )),
+    }
+}
