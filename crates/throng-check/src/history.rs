@@ -16,19 +16,13 @@ impl Call {
     /// A finished call.
     #[must_use]
     pub const fn finished(started: u64, ended: u64, value: u64) -> Self {
-        Call {
-            started,
-            ended: Some((ended, value)),
-        }
+        Call { started, ended: Some((ended, value)) }
     }
 
     /// A call that never came back.
     #[must_use]
     pub const fn in_progress(started: u64) -> Self {
-        Call {
-            started,
-            ended: None,
-        }
+        Call { started, ended: None }
     }
 }
 
@@ -67,10 +61,7 @@ impl Recorder {
     /// The calls so far, in the order in which they started.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
-        self.calls
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn tick(&self) -> u64 {

@@ -19,21 +19,11 @@ struct Size {
 
 impl Size {
     const fn new(processors: usize, calls: usize, preemptions: usize, width: usize) -> Self {
-        Size {
-            processors,
-            calls,
-            preemptions,
-            width,
-        }
+        Size { processors, calls, preemptions, width }
     }
 
     fn name(self, method: &Registered<Loom>) -> String {
-        let Size {
-            processors,
-            calls,
-            width,
-            ..
-        } = self;
+        let Size { processors, calls, width, .. } = self;
         format!("{}::{processors}x{calls}::width_{width}", method.about.name)
     }
 }
@@ -68,17 +58,11 @@ fn main() {
     let size = Size::new(3, 2, 2, 2);
     for method in broken::miscounting::<Loom>() {
         let name = format!("broken::{}", method.about.name);
-        trials.push(is_caught(name, "broke its promise", move || {
-            explore(method, size)
-        }));
+        trials.push(is_caught(name, "broke its promise", move || explore(method, size)));
     }
     let weakly_locked = Registered::of::<broken::WeaklyLocked<Loom>>();
-    trials.push(is_caught(
-        "broken::weakly-locked".into(),
-        "Causality violation",
-        move || {
-            explore(weakly_locked, size);
-        },
-    ));
+    trials.push(is_caught("broken::weakly-locked".into(), "Causality violation", move || {
+        explore(weakly_locked, size);
+    }));
     harness::run(trials);
 }

@@ -43,18 +43,8 @@ fn plans(effort: usize) -> Vec<(String, Plan)> {
     for (processors, calls, count) in crowds {
         for (way, schedules) in ways {
             for width in [2, 4] {
-                let shape = Shape {
-                    spin: 2,
-                    bank: 2,
-                    ..Shape::tiny(processors, width)
-                };
-                let plan = Plan {
-                    schedules,
-                    count: count * effort,
-                    processors,
-                    calls,
-                    shape,
-                };
+                let shape = Shape { spin: 2, bank: 2, ..Shape::tiny(processors, width) };
+                let plan = Plan { schedules, count: count * effort, processors, calls, shape };
                 plans.push((format!("{way}::{processors}x{calls}::width_{width}"), plan));
             }
         }
@@ -80,9 +70,7 @@ fn main() {
             shape: Shape::tiny(3, 2),
         };
         let name = format!("broken::{}", method.about.name);
-        trials.push(is_caught(name, "broke its promise", move || {
-            explore(method, plan)
-        }));
+        trials.push(is_caught(name, "broke its promise", move || explore(method, plan)));
     }
     harness::run(trials);
 }

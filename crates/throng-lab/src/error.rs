@@ -93,11 +93,9 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Value {
-                option,
-                value,
-                allowed,
-            } => write!(f, "{option} {}: must be {allowed}", shown(value)),
+            Error::Value { option, value, allowed } => {
+                write!(f, "{option} {}: must be {allowed}", shown(value))
+            }
             Error::UnknownMethod { name, suggestions } => write!(
                 f,
                 "--method {}: no such counter; did you mean {}? (`throng list` shows all)",
@@ -115,11 +113,9 @@ impl fmt::Display for Error {
             Error::Panicked { method, threads } => {
                 write!(f, "{method} panicked on {}", count(*threads))
             }
-            Error::Miscounted {
-                method,
-                threads,
-                wrong,
-            } => write!(f, "{method} miscounted on {}: {wrong}", count(*threads)),
+            Error::Miscounted { method, threads, wrong } => {
+                write!(f, "{method} miscounted on {}: {wrong}", count(*threads))
+            }
         }
     }
 }
@@ -138,15 +134,9 @@ impl std::error::Error for Error {
 
 /// A value as typed, visible even where it is empty or has blanks or line ends in it.
 fn shown(value: &str) -> String {
-    let plain = !value.is_empty()
-        && value
-            .chars()
-            .all(|c| c.is_alphanumeric() || "-_.,".contains(c));
-    if plain {
-        value.to_owned()
-    } else {
-        format!("{value:?}")
-    }
+    let plain =
+        !value.is_empty() && value.chars().all(|c| c.is_alphanumeric() || "-_.,".contains(c));
+    if plain { value.to_owned() } else { format!("{value:?}") }
 }
 
 /// "1 thread", "4 threads".

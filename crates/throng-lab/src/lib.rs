@@ -35,18 +35,15 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
     match arguments.command {
         None => run_without_arguments(),
         Some(Command::List(typed)) => output::print(&list::render(typed.json)),
-        Some(Command::Bench {
-            target: BenchTarget::Counters(typed),
-        }) => bench::counters(plan::CountersPlan::resolve(&typed)?),
+        Some(Command::Bench { target: BenchTarget::Counters(typed) }) => {
+            bench::counters(plan::CountersPlan::resolve(&typed)?)
+        }
     }
 }
 
 /// What somebody sees who has just typed `cargo run --release`.
 fn run_without_arguments() -> Result<(), Error> {
-    let typed = CountersArguments {
-        quick: true,
-        ..CountersArguments::default()
-    };
+    let typed = CountersArguments { quick: true, ..CountersArguments::default() };
     bench::counters(plan::CountersPlan::resolve(&typed)?)?;
     output::print(MORE)
 }

@@ -12,21 +12,13 @@ use crate::table::{Align::Left, aligned};
 #[must_use]
 pub fn render(as_json: bool) -> String {
     let counters: Vec<About> = methods::<Native>().iter().map(|m| m.about).collect();
-    if as_json {
-        json(&counters)
-    } else {
-        text(&counters)
-    }
+    if as_json { json(&counters) } else { text(&counters) }
 }
 
 /// Two lines a structure, because one would be wider than most windows.
 fn text(counters: &[About]) -> String {
     let facts = |about: &About| {
-        vec![
-            about.consistency.to_string(),
-            about.progress.to_string(),
-            about.paper.to_owned(),
-        ]
+        vec![about.consistency.to_string(), about.progress.to_string(), about.paper.to_owned()]
     };
     let mut fact_rows = vec![["order", "progress", "from"].map(str::to_owned).to_vec()];
     fact_rows.extend(counters.iter().map(facts));
@@ -34,9 +26,8 @@ fn text(counters: &[About]) -> String {
 
     let mut rows = Vec::new();
     let names = counters.iter().map(|about| (about.name, about.summary));
-    for ((name, summary), facts) in iter::once(("name", "how it works"))
-        .chain(names)
-        .zip(fact_lines.lines())
+    for ((name, summary), facts) in
+        iter::once(("name", "how it works")).chain(names).zip(fact_lines.lines())
     {
         rows.push(vec![format!("  {name}"), summary.to_owned()]);
         rows.push(vec![String::new(), facts.to_owned()]);
@@ -52,26 +43,14 @@ fn text(counters: &[About]) -> String {
 
 /// What the words of the list mean; those that occur in it are explained below it.
 const TERMS: [(&str, &str); 5] = [
-    (
-        "linearizable",
-        "a call that starts after another has returned gets a larger number",
-    ),
+    ("linearizable", "a call that starts after another has returned gets a larger number"),
     (
         "quiescently consistent",
         "a later call may get a smaller number, but at rest none is missing",
     ),
-    (
-        "wait-free",
-        "every call finishes, whatever becomes of the other threads",
-    ),
-    (
-        "lock-free",
-        "some call always finishes, whatever becomes of the other threads",
-    ),
-    (
-        "blocking",
-        "a thread that stops in the middle of a call can hold up the others",
-    ),
+    ("wait-free", "every call finishes, whatever becomes of the other threads"),
+    ("lock-free", "some call always finishes, whatever becomes of the other threads"),
+    ("blocking", "a thread that stops in the middle of a call can hold up the others"),
 ];
 
 /// One structure in JSON.
@@ -98,9 +77,7 @@ fn json(counters: &[About]) -> String {
         consistency: about.consistency.to_string(),
         progress: about.progress.to_string(),
     };
-    let groups = Groups {
-        counters: counters.iter().map(entry).collect(),
-    };
+    let groups = Groups { counters: counters.iter().map(entry).collect() };
     let mut text = serde_json::to_string_pretty(&groups)
         .expect("a list of strings can always be written as JSON");
     text.push('\n');
@@ -116,16 +93,13 @@ mod tests {
         let text = render(false);
         for method in methods::<Native>() {
             let about = method.about;
-            let mut lines = text
-                .lines()
-                .skip_while(|line| line.split_whitespace().next() != Some(about.name));
+            let mut lines =
+                text.lines().skip_while(|line| line.split_whitespace().next() != Some(about.name));
             let (first, second) = (lines.next().unwrap(), lines.next().unwrap());
             assert!(first.ends_with(about.summary), "{first}");
-            for fact in [
-                about.consistency.to_string(),
-                about.progress.to_string(),
-                about.paper.to_owned(),
-            ] {
+            for fact in
+                [about.consistency.to_string(), about.progress.to_string(), about.paper.to_owned()]
+            {
                 assert!(second.contains(&fact), "{second:?} lacks {fact:?}");
             }
         }

@@ -12,15 +12,8 @@ use crate::error::Error;
 /// When standard output cannot be written for any other reason.
 pub fn print(text: &str) -> Result<(), Error> {
     let mut stdout = io::stdout().lock();
-    forgive_closed_pipe(
-        stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.flush()),
-    )
-    .map_err(|source| Error::Write {
-        to: "standard output".to_owned(),
-        source,
-    })
+    forgive_closed_pipe(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+        .map_err(|source| Error::Write { to: "standard output".to_owned(), source })
 }
 
 /// Says something on standard error; where even that is closed, there is nobody left to tell.

@@ -50,18 +50,11 @@ impl CountersPlan {
         let width = optional("--width", typed.width.as_deref(), 1..=usize::MAX)?;
         check_shapes(&methods, &threads, width)?;
         let pace = Pace::of(typed.quick);
-        let repetitions = optional(
-            "--repetitions",
-            typed.repetitions.as_deref(),
-            1..=MAX_REPETITIONS,
-        )?
-        .unwrap_or(pace.repetitions);
-        let run_ms = optional(
-            "--milliseconds",
-            typed.milliseconds.as_deref(),
-            1..=MAX_RUN_MS,
-        )?
-        .unwrap_or_else(|| pace.run_ms(methods.len() * threads.len() * repetitions));
+        let repetitions =
+            optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
+                .unwrap_or(pace.repetitions);
+        let run_ms = optional("--milliseconds", typed.milliseconds.as_deref(), 1..=MAX_RUN_MS)?
+            .unwrap_or_else(|| pace.run_ms(methods.len() * threads.len() * repetitions));
         // Last: only a plan that is right in all else may create a file.
         let json = typed.json.clone().map(JsonTarget::open).transpose()?;
         Ok(CountersPlan {
@@ -105,17 +98,9 @@ struct Pace {
 impl Pace {
     const fn of(quick: bool) -> Self {
         if quick {
-            Pace {
-                repetitions: 5,
-                budget_ms: 6_000,
-                run_ms: 10..=40,
-            }
+            Pace { repetitions: 5, budget_ms: 6_000, run_ms: 10..=40 }
         } else {
-            Pace {
-                repetitions: 9,
-                budget_ms: 50_000,
-                run_ms: 40..=120,
-            }
+            Pace { repetitions: 9, budget_ms: 50_000, run_ms: 40..=120 }
         }
     }
 
@@ -130,10 +115,7 @@ pub(crate) fn cores() -> usize {
 }
 
 fn shape(threads: usize, width: Option<usize>) -> Shape {
-    Shape {
-        width,
-        ..Shape::for_processors(threads)
-    }
+    Shape { width, ..Shape::for_processors(threads) }
 }
 
 /// Powers of two up to twice the cores, the cores, and twice the cores.
@@ -169,9 +151,7 @@ fn optional(
     } else {
         format!("a whole number from {} to {}", range.start(), range.end())
     };
-    typed
-        .map(|text| number(option, text, range, &allowed))
-        .transpose()
+    typed.map(|text| number(option, text, range, &allowed)).transpose()
 }
 
 fn number(
@@ -182,11 +162,7 @@ fn number(
 ) -> Result<usize, Error> {
     match typed.trim().parse() {
         Ok(value) if range.contains(&value) => Ok(value),
-        _ => Err(Error::Value {
-            option,
-            value: typed.to_owned(),
-            allowed: allowed.to_owned(),
-        }),
+        _ => Err(Error::Value { option, value: typed.to_owned(), allowed: allowed.to_owned() }),
     }
 }
 
@@ -243,10 +219,7 @@ fn check_shapes(
         for &threads in threads {
             method
                 .build(&shape(threads, width))
-                .map_err(|source| Error::Shape {
-                    method: method.about.name,
-                    source,
-                })?;
+                .map_err(|source| Error::Shape { method: method.about.name, source })?;
         }
     }
     Ok(())
@@ -261,10 +234,7 @@ mod tests {
     }
 
     fn threads(list: &str) -> CountersArguments {
-        CountersArguments {
-            threads: Some(list.to_owned()),
-            ..CountersArguments::default()
-        }
+        CountersArguments { threads: Some(list.to_owned()), ..CountersArguments::default() }
     }
 
     #[test]
@@ -286,10 +256,7 @@ mod tests {
             ("1,,2", "\"\""),
             ("99999999999999999999999", "99999999999999999999999"),
         ] {
-            assert_eq!(
-                message(threads(typed)),
-                format!("--threads {shown}: {allowed}")
-            );
+            assert_eq!(message(threads(typed)), format!("--threads {shown}: {allowed}"));
         }
     }
 
@@ -315,40 +282,24 @@ mod tests {
 
     #[test]
     fn near_names_are_suggested() {
-        let known = [
-            "hardware",
-            "locked-mcs",
-            "diffracting-prism",
-            "diffracting-toggle",
-        ];
+        let known = ["hardware", "locked-mcs", "diffracting-prism", "diffracting-toggle"];
         let suggest = |typed| suggestions(typed, known.into_iter());
         assert_eq!(suggest("hardwear"), ["hardware"]);
         assert_eq!(suggest("LOCKED_MSC"), ["locked-mcs"]);
-        assert_eq!(
-            suggest("diffracting"),
-            ["diffracting-prism", "diffracting-toggle"]
-        );
+        assert_eq!(suggest("diffracting"), ["diffracting-prism", "diffracting-toggle"]);
         assert_eq!(suggest("zzz").len(), 1, "something is always suggested");
     }
 
     #[test]
     fn other_numbers_are_checked_too() {
-        let typed = CountersArguments {
-            repetitions: Some("0".to_owned()),
-            ..CountersArguments::default()
-        };
-        assert_eq!(
-            message(typed),
-            "--repetitions 0: must be a whole number from 1 to 1000"
-        );
+        let typed =
+            CountersArguments { repetitions: Some("0".to_owned()), ..CountersArguments::default() };
+        assert_eq!(message(typed), "--repetitions 0: must be a whole number from 1 to 1000");
         let typed = CountersArguments {
             milliseconds: Some("1h".to_owned()),
             ..CountersArguments::default()
         };
-        assert_eq!(
-            message(typed),
-            "--milliseconds 1h: must be a whole number from 1 to 60000"
-        );
+        assert_eq!(message(typed), "--milliseconds 1h: must be a whole number from 1 to 60000");
     }
 
     #[test]

@@ -21,9 +21,7 @@ const GAP: usize = 2;
 /// ```
 #[must_use]
 pub fn aligned(rows: &[Vec<String>], aligns: &[Align]) -> String {
-    let widths: Vec<usize> = (0..aligns.len())
-        .map(|column| column_width(rows, column))
-        .collect();
+    let widths: Vec<usize> = (0..aligns.len()).map(|column| column_width(rows, column)).collect();
     let mut text = String::new();
     for row in rows {
         let cells: Vec<String> = row

@@ -10,14 +10,7 @@ use throng::counter::{Shape, methods};
 use throng::machine::Native;
 
 /// Options for a measurement that takes no time and is good for nothing.
-const TINY: [&str; 6] = [
-    "--threads",
-    "1,3",
-    "--repetitions",
-    "2",
-    "--milliseconds",
-    "2",
-];
+const TINY: [&str; 6] = ["--threads", "1,3", "--repetitions", "2", "--milliseconds", "2"];
 
 fn throng(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
@@ -87,10 +80,7 @@ fn list_as_json_says_the_same() {
         assert_eq!(entry["paper"], method.about.paper);
         let consistency = method.about.consistency.to_string();
         assert_eq!(entry["consistency"], consistency.as_str());
-        assert_eq!(
-            entry["progress"],
-            method.about.progress.to_string().as_str()
-        );
+        assert_eq!(entry["progress"], method.about.progress.to_string().as_str());
     }
 }
 
@@ -114,10 +104,7 @@ fn bench_prints_a_row_for_every_counter_with_the_reference_first() {
 #[test]
 fn without_arguments_it_measures_quickly_and_says_what_else_there_is() {
     let text = printed(throng(&[]));
-    assert!(
-        text.contains("fetch_add") && text.contains("throng list"),
-        "{text}"
-    );
+    assert!(text.contains("fetch_add") && text.contains("throng list"), "{text}");
 }
 
 #[test]
@@ -148,20 +135,13 @@ fn json_on_standard_output_stands_there_alone() {
     let output = output(command);
     assert!(output.status.success());
     check_document(&serde_json::from_slice(&output.stdout).unwrap());
-    assert!(
-        stderr(&output).contains("fetch_add"),
-        "the table goes to standard error"
-    );
+    assert!(stderr(&output).contains("fetch_add"), "the table goes to standard error");
 }
 
 fn check_document(document: &Value) {
     let methods = 1 + methods::<Native>().len();
     let runs = document["runs"].as_array().unwrap();
-    assert_eq!(
-        runs.len(),
-        methods * 2 * 2,
-        "methods x thread counts x repetitions"
-    );
+    assert_eq!(runs.len(), methods * 2 * 2, "methods x thread counts x repetitions");
     for run in runs {
         let per_thread = run["per_thread"].as_array().unwrap();
         assert_eq!(run["threads"], per_thread.len());
@@ -188,10 +168,7 @@ fn check_cell(cell: &Value, summary: &[Value], runs: &[Value]) {
         .map(|run| run["values"].as_f64().unwrap() / run["seconds"].as_f64().unwrap() / 1e6)
         .collect();
     let mean_of_two = rates.iter().sum::<f64>() / 2.0;
-    assert!(
-        (rate(cell) - mean_of_two).abs() <= 1e-9 * mean_of_two,
-        "{cell}"
-    );
+    assert!((rate(cell) - mean_of_two).abs() <= 1e-9 * mean_of_two, "{cell}");
     let is_reference =
         |other: &&Value| other["method"] == "fetch_add" && other["threads"] == cell["threads"];
     let reference = rate(summary.iter().find(is_reference).unwrap());
@@ -241,10 +218,7 @@ fn other_wrong_numbers_are_refused() {
 #[test]
 fn a_width_that_a_counter_cannot_have_is_refused_in_its_name() {
     for width in [6, 1_000_000_000] {
-        let shape = Shape {
-            width: Some(width),
-            ..Shape::for_processors(1)
-        };
+        let shape = Shape { width: Some(width), ..Shape::for_processors(1) };
         let complaint = methods::<Native>().iter().find_map(|method| {
             let error = method.build(&shape).err()?;
             Some(format!("error: {}: {error}", method.about.name))
@@ -290,11 +264,7 @@ fn unknown_words_are_refused_by_the_parser() {
     for arguments in [&["lst"][..], &["list", "--jsn"], &["bench", "counter"]] {
         let output = output(throng(arguments));
         assert_eq!(output.status.code(), Some(2));
-        assert!(
-            stderr(&output).starts_with("error: "),
-            "{}",
-            stderr(&output)
-        );
+        assert!(stderr(&output).starts_with("error: "), "{}", stderr(&output));
     }
 }
 
@@ -316,11 +286,7 @@ fn a_reader_that_goes_away_is_no_error() {
     let mut bench_to_stdout = bench(&TINY);
     bench_to_stdout.args(["--json", "-"]);
     for mut command in [throng(&["list"]), bench(&TINY), bench_to_stdout] {
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // The reading end goes away before, while or after the child writes: all must be fine.
         drop(child.stdout.take());
         let mut said = String::new();

@@ -13,9 +13,7 @@ type Words = Vec<Line<SimWord>>;
 /// A line for each of so many words.
 fn words(count: usize) -> Words {
     let place = Place::named("word");
-    (0..count)
-        .map(|i| Line::word::<Sim>(0, place.index(i)))
-        .collect()
+    (0..count).map(|i| Line::word::<Sim>(0, place.index(i))).collect()
 }
 
 /// Everybody adds to the same word.
@@ -51,17 +49,11 @@ fn measure(
     body: fn(&Words, &SimCpu, u64),
 ) {
     let rounds = (accesses / processors as u64).max(1);
-    let simulation = Simulation::new()
-        .processors(processors)
-        .step_limit(u64::MAX)
-        .faults(faults);
+    let simulation = Simulation::new().processors(processors).step_limit(u64::MAX).faults(faults);
     let run = || {
         let start = Instant::now();
         let outcome = simulation
-            .run(
-                move || words(processors),
-                move |w, cpu| body(w, cpu, rounds),
-            )
+            .run(move || words(processors), move |w, cpu| body(w, cpu, rounds))
             .expect("a sound simulation");
         assert_eq!(outcome.end, End::Finished);
         outcome.accesses as f64 / start.elapsed().as_secs_f64() / 1e6
@@ -89,20 +81,8 @@ fn main() {
     let accesses = if smoke { 20_000 } else { 10_000_000 };
     for processors in [1, 16, 256, 1024, 4096] {
         measure("one word", processors, accesses, Faults::none(), one_word);
-        measure(
-            "random words",
-            processors,
-            accesses,
-            Faults::none(),
-            random_words,
-        );
-        measure(
-            "ring of waits",
-            processors,
-            accesses / 3,
-            Faults::none(),
-            ring,
-        );
+        measure("random words", processors, accesses, Faults::none(), random_words);
+        measure("ring of waits", processors, accesses / 3, Faults::none(), ring);
     }
     let delays = Faults::none().random_delays(4, 100);
     measure("random words, delays", 256, accesses, delays, random_words);

@@ -1,13 +1,14 @@
 //! Cells of simulated memory.
 #![allow(unsafe_code)]
 
+use std::fmt;
+
 use throng::machine::{Cell, Native, NativeCell};
 
 use crate::machine::{Sim, SimSpot};
 use crate::turn::{self, Address};
 
 /// A cell of simulated memory: using its content costs one access to its line.
-#[derive(Debug)]
 pub struct SimCell<T> {
     content: NativeCell<T>,
     address: Address,
@@ -15,10 +16,7 @@ pub struct SimCell<T> {
 
 impl<T: Send> Cell<T, Sim> for SimCell<T> {
     fn new(value: T, spot: &SimSpot) -> Self {
-        SimCell {
-            content: Cell::<T, Native>::new(value, &()),
-            address: spot.0.new_word(),
-        }
+        SimCell { content: Cell::<T, Native>::new(value, &()), address: spot.0.new_word() }
     }
 
     unsafe fn with_mut<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
@@ -29,5 +27,11 @@ impl<T: Send> Cell<T, Sim> for SimCell<T> {
 
     fn into_inner(self) -> T {
         self.content.into_inner()
+    }
+}
+
+impl<T> fmt::Debug for SimCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SimCell").field("address", &self.address).finish_non_exhaustive()
     }
 }

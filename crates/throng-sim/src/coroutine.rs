@@ -108,11 +108,7 @@ thread_local! {
 
 fn take_stack(stack_bytes: usize) -> io::Result<DefaultStack> {
     let spare = SPARE.with_borrow_mut(|spare| {
-        if spare.stack_bytes == stack_bytes {
-            spare.stacks.pop()
-        } else {
-            None
-        }
+        if spare.stack_bytes == stack_bytes { spare.stacks.pop() } else { None }
     });
     spare.map_or_else(|| DefaultStack::new(stack_bytes), Ok)
 }
@@ -157,10 +153,7 @@ mod tests {
         }
         assert_eq!(crew[0].resume(), Some(0));
         assert_eq!(crew[1].resume(), Some(1));
-        assert_eq!(
-            *seen.borrow(),
-            [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
-        );
+        assert_eq!(*seen.borrow(), [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]);
     }
 
     #[test]

@@ -143,10 +143,7 @@ impl Engine {
     #[inline]
     pub(crate) fn go_on_at(&mut self, time: u64) -> bool {
         debug_assert!(time > self.now, "time does not go back or stand still");
-        assert!(
-            time < TIME_END - 1,
-            "simulated time ran past {TIME_END} cycles"
-        );
+        assert!(time < TIME_END - 1, "simulated time ran past {TIME_END} cycles");
         self.queue.set(self.current, time);
         if !self.count_step() || self.queue.first() != Some((time, self.current)) {
             return false;
@@ -246,11 +243,7 @@ impl Engine {
             cycles: self.now,
             accesses: self.accesses,
             steps: self.steps,
-            places: self
-                .words
-                .iter()
-                .map(|&line| self.lines[line as usize])
-                .collect(),
+            places: self.words.iter().map(|&line| self.lines[line as usize]).collect(),
             trace: self.trace,
         }
     }
@@ -262,25 +255,15 @@ impl Engine {
                 unfinished: self.those(State::Active).count(),
             };
         }
-        let waiting: Vec<_> = self
-            .those(State::Active)
-            .filter_map(|processor| self.waiting(processor))
-            .collect();
-        if waiting.is_empty() {
-            End::Finished
-        } else {
-            End::Stuck { waiting }
-        }
+        let waiting: Vec<_> =
+            self.those(State::Active).filter_map(|processor| self.waiting(processor)).collect();
+        if waiting.is_empty() { End::Finished } else { End::Stuck { waiting } }
     }
 
     fn waiting(&self, processor: usize) -> Option<Waiting> {
         let word = self.sleepers.word_of(processor)?;
         let line = self.words[word as usize];
-        Some(Waiting {
-            processor,
-            word,
-            place: self.lines[line as usize],
-        })
+        Some(Waiting { processor, word, place: self.lines[line as usize] })
     }
 
     fn those(&self, state: State) -> impl Iterator<Item = usize> {

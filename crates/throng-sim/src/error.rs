@@ -40,11 +40,7 @@ impl SimError {
         if allowed.contains(&value) {
             Ok(())
         } else {
-            Err(SimError::OutOfRange {
-                what,
-                value,
-                allowed,
-            })
+            Err(SimError::OutOfRange { what, value, allowed })
         }
     }
 }
@@ -52,11 +48,7 @@ impl SimError {
 impl fmt::Display for SimError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SimError::OutOfRange {
-                what,
-                value,
-                allowed,
-            } => {
+            SimError::OutOfRange { what, value, allowed } => {
                 let (least, most) = (allowed.start(), allowed.end());
                 if *most == u64::MAX {
                     write!(f, "{what} {value}: must be at least {least}")

@@ -74,10 +74,7 @@ impl Faults {
     /// On average one access in `one_in` is issued late, by 1 to `cycles_max` cycles.
     #[must_use]
     pub fn random_delays(mut self, one_in: u32, cycles_max: u64) -> Self {
-        self.delays.push(Delays {
-            one_in: one_in.into(),
-            cycles_max,
-        });
+        self.delays.push(Delays { one_in: one_in.into(), cycles_max });
         self
     }
 
@@ -102,10 +99,7 @@ impl Faults {
     /// Every access of `processor` takes `factor` times as long as it would, queueing included.
     #[must_use]
     pub fn slow(mut self, processor: usize, factor: u32) -> Self {
-        self.slow.push(Slow {
-            processor,
-            factor: factor.into(),
-        });
+        self.slow.push(Slow { processor, factor: factor.into() });
         self
     }
 
@@ -124,20 +118,12 @@ impl Faults {
     }
 
     fn stop(mut self, processor: usize, access: u64, stop: Stop) -> Self {
-        self.stops.push(ChosenStop {
-            processor,
-            access,
-            stop,
-        });
+        self.stops.push(ChosenStop { processor, access, stop });
         self
     }
 
     fn random_stops(mut self, count: usize, access_max: u64, stop: Stop) -> Self {
-        self.random_stops.push(RandomStops {
-            count,
-            access_max,
-            stop,
-        });
+        self.random_stops.push(RandomStops { count, access_max, stop });
         self
     }
 
@@ -146,11 +132,7 @@ impl Faults {
         let last = processors as u64 - 1;
         let anything = 1..=u64::MAX;
         for delays in &self.delays {
-            SimError::check(
-                "faults: delay one access in",
-                delays.one_in,
-                anything.clone(),
-            )?;
+            SimError::check("faults: delay one access in", delays.one_in, anything.clone())?;
             SimError::check("faults: delay cycles", delays.cycles_max, anything.clone())?;
         }
         for stop in &self.stops {
@@ -188,21 +170,10 @@ impl Faults {
         for slow in &self.slow {
             each[slow.processor].slow *= slow.factor;
         }
-        for chosen in self
-            .stops
-            .iter()
-            .copied()
-            .chain(self.choose(processors, seed))
-        {
-            each[chosen.processor]
-                .stops
-                .push((chosen.access, chosen.stop));
+        for chosen in self.stops.iter().copied().chain(self.choose(processors, seed)) {
+            each[chosen.processor].stops.push((chosen.access, chosen.stop));
         }
-        FaultPlan {
-            any: *self != Faults::none(),
-            delays: self.delays.clone(),
-            processors: each,
-        }
+        FaultPlan { any: *self != Faults::none(), delays: self.delays.clone(), processors: each }
     }
 
     /// Chooses the random stops.
@@ -312,11 +283,7 @@ mod tests {
     fn halts(faults: &Faults, seed: u64) -> Vec<usize> {
         let mut plan = faults.plan(10, seed);
         (0..10)
-            .map(|id| {
-                (0..5)
-                    .filter(|_| plan.before_access(id) == Before::Halt)
-                    .count()
-            })
+            .map(|id| (0..5).filter(|_| plan.before_access(id) == Before::Halt).count())
             .collect()
     }
 
@@ -341,32 +308,17 @@ mod tests {
                 Before::Halt => panic!("nobody halts"),
             }
         }
-        assert!(
-            (2900..3100).contains(&seen[0]),
-            "3 in 4 are on time: {seen:?}"
-        );
+        assert!((2900..3100).contains(&seen[0]), "3 in 4 are on time: {seen:?}");
         assert!(seen[1..].iter().all(|&n| n > 60), "all lengths: {seen:?}");
     }
 
     #[test]
     fn faults_that_make_no_sense_are_refused() {
         let refused = [
-            (
-                Faults::none().stall(4, 1, 9),
-                "faults: processor 4: must be from 0 to 3",
-            ),
-            (
-                Faults::none().halt_before(0, 0),
-                "faults: access number 0: must be at least 1",
-            ),
-            (
-                Faults::none().slow(0, 0),
-                "faults: slow factor 0: must be at least 1",
-            ),
-            (
-                Faults::none().random_halts(5, 1),
-                "faults: count 5: must be from 0 to 4",
-            ),
+            (Faults::none().stall(4, 1, 9), "faults: processor 4: must be from 0 to 3"),
+            (Faults::none().halt_before(0, 0), "faults: access number 0: must be at least 1"),
+            (Faults::none().slow(0, 0), "faults: slow factor 0: must be at least 1"),
+            (Faults::none().random_halts(5, 1), "faults: count 5: must be from 0 to 4"),
             (
                 Faults::none().random_delays(0, 1),
                 "faults: delay one access in 0: must be at least 1",

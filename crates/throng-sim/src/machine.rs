@@ -47,10 +47,7 @@ const RETRY_ROUNDS: u32 = 16;
 
 impl SimCpu {
     pub(crate) fn new(id: usize, seed: u64) -> Self {
-        SimCpu {
-            id,
-            random: Cell::new(Random::new(seed, Purpose::Processor(id))),
-        }
+        SimCpu { id, random: Cell::new(Random::new(seed, Purpose::Processor(id))) }
     }
 
     /// A processor for use before or after the run: to fill a structure in the setup, or to look

@@ -40,10 +40,7 @@ impl Uniform {
     /// A memory in which an access costs so many cycles, at least one.
     pub(crate) fn new(access_cycles: u64) -> Self {
         debug_assert!(access_cycles > 0, "time must pass");
-        Uniform {
-            access_cycles,
-            free_at: Vec::new(),
-        }
+        Uniform { access_cycles, free_at: Vec::new() }
     }
 }
 

@@ -83,11 +83,7 @@ pub struct Waiting {
 
 impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Waiting {
-            processor,
-            word,
-            place,
-        } = self;
+        let Waiting { processor, word, place } = self;
         write!(f, "processor {processor} for {place} (word {word})")
     }
 }
@@ -121,9 +117,5 @@ impl fmt::Display for End {
 }
 
 fn plural(count: usize) -> &'static str {
-    if count == 1 {
-        "processor"
-    } else {
-        "processors"
-    }
+    if count == 1 { "processor" } else { "processors" }
 }

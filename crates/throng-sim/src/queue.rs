@@ -27,10 +27,7 @@ impl EventQueue {
     /// A queue for so many processors; none has an event.
     pub(crate) fn new(processors: usize) -> Self {
         let leaves = processors.next_power_of_two();
-        EventQueue {
-            tree: vec![NEVER; 2 * leaves],
-            leaves,
-        }
+        EventQueue { tree: vec![NEVER; 2 * leaves], leaves }
     }
 
     /// The next event of `processor` is at `time`.
@@ -76,9 +73,8 @@ mod tests {
             for id in 0..processors {
                 queue.set(id, (id as u64 * 7) % 5);
             }
-            let mut expected: Vec<_> = (0..processors)
-                .map(|id| ((id as u64 * 7) % 5, id))
-                .collect();
+            let mut expected: Vec<_> =
+                (0..processors).map(|id| ((id as u64 * 7) % 5, id)).collect();
             expected.sort_unstable();
             for event in expected {
                 assert_eq!(queue.first(), Some(event));

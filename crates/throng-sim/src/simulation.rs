@@ -69,10 +69,7 @@ impl Simulation {
     /// What an access to shared memory costs, at least one cycle.
     #[must_use]
     pub fn access_cycles(self, access_cycles: u32) -> Self {
-        Simulation {
-            access_cycles,
-            ..self
-        }
+        Simulation { access_cycles, ..self }
     }
 
     /// What goes wrong.
@@ -84,10 +81,7 @@ impl Simulation {
     /// Whether to keep every access, 48 bytes each, or only the hash of all.
     #[must_use]
     pub fn record_trace(self, record_trace: bool) -> Self {
-        Simulation {
-            record_trace,
-            ..self
-        }
+        Simulation { record_trace, ..self }
     }
 
     /// After how many steps of all processors together the run is broken off, against loops that
@@ -102,10 +96,7 @@ impl Simulation {
     /// memory. A body that needs more ends the process with a segmentation fault.
     #[must_use]
     pub fn stack_bytes(self, stack_bytes: usize) -> Self {
-        Simulation {
-            stack_bytes,
-            ..self
-        }
+        Simulation { stack_bytes, ..self }
     }
 
     /// Runs it: `setup` makes what the processors share, and each of them runs `body` on it.
@@ -138,9 +129,7 @@ impl Simulation {
         results.resize_with(self.processors, || None);
 
         installed.with(|engine| engine.phase = Phase::Running);
-        let worked = catch_unwind(AssertUnwindSafe(|| {
-            work(&installed, &mut crew, &mut results)
-        }));
+        let worked = catch_unwind(AssertUnwindSafe(|| work(&installed, &mut crew, &mut results)));
         let last = installed.with(|engine| {
             engine.phase = Phase::Ending;
             engine.current()
@@ -170,21 +159,9 @@ impl Simulation {
 
     fn check(&self) -> Result<(), SimError> {
         let (stack_min, stack_max) = (STACK_BYTES_MIN as u64, STACK_BYTES_MAX as u64);
-        SimError::check(
-            "processors",
-            self.processors as u64,
-            1..=PROCESSORS_MAX as u64,
-        )?;
-        SimError::check(
-            "access cycles",
-            self.access_cycles.into(),
-            1..=u32::MAX.into(),
-        )?;
-        SimError::check(
-            "stack bytes",
-            self.stack_bytes as u64,
-            stack_min..=stack_max,
-        )?;
+        SimError::check("processors", self.processors as u64, 1..=PROCESSORS_MAX as u64)?;
+        SimError::check("access cycles", self.access_cycles.into(), 1..=u32::MAX.into())?;
+        SimError::check("stack bytes", self.stack_bytes as u64, stack_min..=stack_max)?;
         self.faults.check(self.processors)?;
         if panicking() {
             return Err(SimError::Unwinding);
@@ -211,10 +188,8 @@ impl Simulation {
         let coroutine = |id| {
             let (seed, shared) = (self.seed, Rc::clone(shared));
             let run_body = move || (shared.1)(&shared.0, &SimCpu::new(id, seed));
-            Coroutine::new(self.stack_bytes, run_body).map_err(|error| SimError::NoStack {
-                processor: id,
-                reason: error.to_string(),
-            })
+            Coroutine::new(self.stack_bytes, run_body)
+                .map_err(|error| SimError::NoStack { processor: id, reason: error.to_string() })
         };
         (0..self.processors).map(coroutine).collect()
     }

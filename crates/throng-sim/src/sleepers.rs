@@ -27,15 +27,8 @@ pub(crate) struct Sleepers {
 impl Sleepers {
     /// All awake, and no words yet.
     pub(crate) fn new(processors: usize) -> Self {
-        let awake = Link {
-            word: AWAKE,
-            before: NOBODY,
-            after: NOBODY,
-        };
-        Sleepers {
-            first: Vec::new(),
-            links: vec![awake; processors],
-        }
+        let awake = Link { word: AWAKE, before: NOBODY, after: NOBODY };
+        Sleepers { first: Vec::new(), links: vec![awake; processors] }
     }
 
     /// Makes room for one more word.
@@ -53,11 +46,7 @@ impl Sleepers {
     pub(crate) fn insert(&mut self, processor: usize, word: u32) {
         let first = &mut self.first[word as usize];
         let after = std::mem::replace(first, processor as u32);
-        self.links[processor] = Link {
-            word,
-            before: NOBODY,
-            after,
-        };
+        self.links[processor] = Link { word, before: NOBODY, after };
         if after != NOBODY {
             self.links[after as usize].before = processor as u32;
         }
@@ -65,11 +54,7 @@ impl Sleepers {
 
     /// Wakes `processor`; tells whether it was asleep.
     pub(crate) fn remove(&mut self, processor: usize) -> bool {
-        let Link {
-            word,
-            before,
-            after,
-        } = self.links[processor];
+        let Link { word, before, after } = self.links[processor];
         if word == AWAKE {
             return false;
         }

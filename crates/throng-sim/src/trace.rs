@@ -49,10 +49,7 @@ pub(crate) struct Trace {
 
 impl Trace {
     pub(crate) fn new(record: bool) -> Self {
-        Trace {
-            hash: 0,
-            recorded: record.then(Vec::new),
-        }
+        Trace { hash: 0, recorded: record.then(Vec::new) }
     }
 
     #[inline]
@@ -78,18 +75,12 @@ fn hash(before: u64, access: &Access) -> u64 {
         | (access.processor as u64) << 8
         | (access.operation as u64) << 1
         | u64::from(access.written.is_some());
-    let place = fold(
-        access.time ^ 0xA076_1D64_78BD_642F,
-        who_what ^ 0xE703_7ED1_A0B4_28DB,
-    );
+    let place = fold(access.time ^ 0xA076_1D64_78BD_642F, who_what ^ 0xE703_7ED1_A0B4_28DB);
     let values = fold(
         access.found ^ 0x8EBC_6AF0_9C88_C6E3,
         access.written.unwrap_or(0) ^ 0x5899_65CC_7537_4CC3,
     );
-    fold(
-        before ^ place ^ 0x1D8E_4E27_C47D_124F,
-        values ^ 0xEB44_ACCA_B455_D165,
-    )
+    fold(before ^ place ^ 0x1D8E_4E27_C47D_124F, values ^ 0xEB44_ACCA_B455_D165)
 }
 
 /// Both halves of the long product, laid over each other.

@@ -87,14 +87,8 @@ pub(crate) struct LineAddress {
 impl LineAddress {
     /// A fresh line.
     pub(crate) fn new(place: Place) -> Self {
-        Self::in_simulation(|engine| LineAddress {
-            run: engine.run,
-            line: engine.add_line(place),
-        })
-        .unwrap_or(LineAddress {
-            run: NO_RUN,
-            line: LineId::MAX,
-        })
+        Self::in_simulation(|engine| LineAddress { run: engine.run, line: engine.add_line(place) })
+            .unwrap_or(LineAddress { run: NO_RUN, line: LineId::MAX })
     }
 
     /// A number for a word or cell on this line.
@@ -104,13 +98,7 @@ impl LineAddress {
         });
         match word.flatten() {
             Some(word) => Address { line: self, word },
-            None => Address {
-                line: LineAddress {
-                    run: NO_RUN,
-                    ..self
-                },
-                word: u32::MAX,
-            },
+            None => Address { line: LineAddress { run: NO_RUN, ..self }, word: u32::MAX },
         }
     }
 
@@ -152,11 +140,7 @@ impl<'a> Turn<'a> {
     /// Lets time pass until `time`.
     #[inline]
     fn advance_to(mut self, time: u64) -> Self {
-        if self.engine.go_on_at(time) {
-            self
-        } else {
-            self.give_up()
-        }
+        if self.engine.go_on_at(time) { self } else { self.give_up() }
     }
 
     /// Lets others run until the engine resumes this processor.
@@ -314,11 +298,7 @@ pub(crate) fn sleep(at: &Address, value: &AtomicU64, seen: u64, until: Option<u6
         if !turn.engine.sleep(at.word, until) {
             turn = turn.give_up();
         }
-        if turn.engine.wake() {
-            Slept::Woken
-        } else {
-            Slept::TimedOut
-        }
+        if turn.engine.wake() { Slept::Woken } else { Slept::TimedOut }
     })
 }
 

@@ -35,10 +35,7 @@ impl SimWord {
 
 impl Word<Sim> for SimWord {
     fn new(value: u64, spot: &SimSpot) -> Self {
-        SimWord {
-            value: AtomicU64::new(value),
-            address: spot.0.new_word(),
-        }
+        SimWord { value: AtomicU64::new(value), address: spot.0.new_word() }
     }
 
     #[inline]
@@ -64,14 +61,9 @@ impl Word<Sim> for SimWord {
         _success: Ordering,
         _failure: Ordering,
     ) -> Result<u64, u64> {
-        let found = self.access(Operation::CompareExchange, |found| {
-            (found == current).then_some(new)
-        });
-        if found == current {
-            Ok(found)
-        } else {
-            Err(found)
-        }
+        let found =
+            self.access(Operation::CompareExchange, |found| (found == current).then_some(new));
+        if found == current { Ok(found) } else { Err(found) }
     }
 
     #[inline]

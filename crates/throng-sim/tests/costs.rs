@@ -6,10 +6,7 @@ use throng::machine::{Cell, Cpu, Line, Machine, Place, Word};
 use throng_sim::{End, Faults, Operation, Sim, SimWord, Simulation};
 
 fn machine(processors: usize) -> Simulation {
-    Simulation::new()
-        .processors(processors)
-        .access_cycles(10)
-        .record_trace(true)
+    Simulation::new().processors(processors).access_cycles(10).record_trace(true)
 }
 
 /// Words on one line.
@@ -21,9 +18,7 @@ fn neighbours(count: usize) -> Line<Vec<SimWord>> {
 
 /// Words with a line each.
 fn apart(count: usize) -> Vec<Line<SimWord>> {
-    (0..count)
-        .map(|i| Line::word::<Sim>(0, Place::named("apart").index(i)))
-        .collect()
+    (0..count).map(|i| Line::word::<Sim>(0, Place::named("apart").index(i))).collect()
 }
 
 /// The clocks that the processors returned.
@@ -69,12 +64,8 @@ fn every_operation_is_one_access() {
     assert_eq!(outcome.shared[0].load(Relaxed), 0xFF);
 
     use Operation::*;
-    let trace: Vec<_> = outcome
-        .trace
-        .unwrap()
-        .iter()
-        .map(|a| (a.time, a.operation, a.found, a.written))
-        .collect();
+    let trace: Vec<_> =
+        outcome.trace.unwrap().iter().map(|a| (a.time, a.operation, a.found, a.written)).collect();
     assert_eq!(
         trace,
         [
@@ -94,10 +85,7 @@ fn every_operation_is_one_access() {
 #[test]
 fn two_processors_queue_on_one_line_and_the_smaller_id_goes_first() {
     let outcome = machine(2)
-        .run(
-            || apart(1),
-            |words, cpu| (words[0].fetch_add(1, AcqRel), cpu.clock()),
-        )
+        .run(|| apart(1), |words, cpu| (words[0].fetch_add(1, AcqRel), cpu.clock()))
         .unwrap();
     assert_eq!(outcome.results, [Some((0, 10)), Some((1, 20))]);
 }
@@ -114,28 +102,18 @@ fn the_line_serves_whoever_comes_first() {
             },
         )
         .unwrap();
-    assert_eq!(
-        outcome.results,
-        [Some((1, 20)), Some((0, 10)), Some((2, 110))]
-    );
+    assert_eq!(outcome.results, [Some((1, 20)), Some((0, 10)), Some((2, 110))]);
 }
 
 #[test]
 fn n_writers_on_a_line_take_n_accesses_of_time() {
     for n in [1, 7, 100] {
         let outcome = machine(n)
-            .run(
-                || apart(1),
-                |words, cpu| words[0].store(cpu.id() as u64, Relaxed),
-            )
+            .run(|| apart(1), |words, cpu| words[0].store(cpu.id() as u64, Relaxed))
             .unwrap();
         assert_eq!(outcome.cycles, 10 * n as u64);
         assert_eq!(outcome.accesses, n as u64);
-        assert_eq!(
-            outcome.shared[0].load(Relaxed),
-            n as u64 - 1,
-            "the last wins"
-        );
+        assert_eq!(outcome.shared[0].load(Relaxed), n as u64 - 1, "the last wins");
     }
 }
 

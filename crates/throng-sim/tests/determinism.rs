@@ -43,11 +43,7 @@ fn run(seed: u64) -> Outcome<Everything, u64> {
     let outcome = Simulation::new()
         .processors(256)
         .seed(seed)
-        .faults(
-            Faults::none()
-                .random_delays(5, 300)
-                .random_stalls(9, 40, 5000),
-        )
+        .faults(Faults::none().random_delays(5, 300).random_stalls(9, 40, 5000))
         .record_trace(true)
         .run(setup, body)
         .unwrap();
@@ -93,9 +89,7 @@ fn recording_changes_nothing() {
 #[test]
 fn threads_simulate_independently() {
     let alone = run(7).trace_hash;
-    let threads: Vec<_> = (0..4)
-        .map(|_| thread::spawn(|| run(7).trace_hash))
-        .collect();
+    let threads: Vec<_> = (0..4).map(|_| thread::spawn(|| run(7).trace_hash)).collect();
     for thread in threads {
         assert_eq!(thread.join().unwrap(), alone);
     }
@@ -111,11 +105,7 @@ fn another_process_gives_the_same_trace() {
         return;
     }
     let child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "another_process_gives_the_same_trace",
-            "--nocapture",
-        ])
+        .args(["--exact", "another_process_gives_the_same_trace", "--nocapture"])
         .env(CHILD, "1")
         .output()
         .unwrap();
@@ -127,10 +117,7 @@ fn another_process_gives_the_same_trace() {
 fn processors_draw_different_numbers_and_the_seed_decides_them() {
     let draw = |seed| {
         let simulation = Simulation::new().processors(100).seed(seed);
-        let mut drawn = simulation
-            .run(|| (), |(), cpu| cpu.random())
-            .unwrap()
-            .results;
+        let mut drawn = simulation.run(|| (), |(), cpu| cpu.random()).unwrap().results;
         drawn.sort_unstable();
         drawn.dedup();
         assert_eq!(drawn.len(), 100);

@@ -18,9 +18,7 @@ fn flag() -> Line<SimWord> {
 fn assert_clean() {
     let outcome = Simulation::new()
         .processors(8)
-        .run(Hardware::<Sim>::on_machine, |counter, cpu| {
-            counter.next_on(cpu)
-        })
+        .run(Hardware::<Sim>::on_machine, |counter, cpu| counter.next_on(cpu))
         .unwrap();
     assert_eq!(outcome.end, End::Finished);
     assert_eq!((outcome.cycles, outcome.accesses), (80, 8));
@@ -173,9 +171,7 @@ fn those_who_wait_for_ever_are_named() {
         word: processor as u32,
         place: Place::named("door").index(processor).near(processor),
     };
-    let expected = End::Stuck {
-        waiting: vec![waiting(1), waiting(3)],
-    };
+    let expected = End::Stuck { waiting: vec![waiting(1), waiting(3)] };
     assert_eq!(outcome.end, expected);
     assert_eq!(
         outcome.end.to_string(),
@@ -215,10 +211,7 @@ fn those_who_never_get_ahead_are_stopped() {
                 }
             })
             .unwrap();
-        let expected = End::StepLimit {
-            limit: 1000,
-            unfinished: 2,
-        };
+        let expected = End::StepLimit { limit: 1000, unfinished: 2 };
         assert_eq!(outcome.end, expected, "{what}");
         assert_eq!(outcome.steps, 1001, "{what}");
         assert_eq!(outcome.results, [Some(()), None, None], "{what}");
@@ -304,26 +297,12 @@ fn a_simulation_inside_another_is_refused() {
 #[test]
 fn settings_out_of_range_are_refused() {
     let refused = [
+        (Simulation::new().processors(0), "processors 0: must be from 1 to 65536"),
+        (Simulation::new().processors(65_537), "processors 65537: must be from 1 to 65536"),
+        (Simulation::new().access_cycles(0), "access cycles 0: must be from 1 to 4294967295"),
+        (Simulation::new().stack_bytes(100), "stack bytes 100: must be from 16384 to 1073741824"),
         (
-            Simulation::new().processors(0),
-            "processors 0: must be from 1 to 65536",
-        ),
-        (
-            Simulation::new().processors(65_537),
-            "processors 65537: must be from 1 to 65536",
-        ),
-        (
-            Simulation::new().access_cycles(0),
-            "access cycles 0: must be from 1 to 4294967295",
-        ),
-        (
-            Simulation::new().stack_bytes(100),
-            "stack bytes 100: must be from 16384 to 1073741824",
-        ),
-        (
-            Simulation::new()
-                .processors(2)
-                .faults(Faults::none().slow(2, 3)),
+            Simulation::new().processors(2).faults(Faults::none().slow(2, 3)),
             "faults: processor 2: must be from 0 to 1",
         ),
     ];
@@ -365,9 +344,7 @@ fn thousands_of_processors_run() {
     let outcome = Simulation::new()
         .processors(4096)
         .stack_bytes(32 << 10)
-        .run(Hardware::<Sim>::on_machine, |counter, cpu| {
-            counter.next_on(cpu)
-        })
+        .run(Hardware::<Sim>::on_machine, |counter, cpu| counter.next_on(cpu))
         .unwrap();
     assert_eq!(outcome.cycles, 40_960);
     assert!(outcome.results.into_iter().flatten().eq(0..4096));

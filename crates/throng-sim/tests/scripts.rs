@@ -64,10 +64,9 @@ fn take(step: Step, words: &[Line<SimWord>], cpu: &SimCpu) -> Option<u64> {
         Operation::FetchSub => Some(word.fetch_sub(a, SeqCst)),
         Operation::FetchOr => Some(word.fetch_or(a, SeqCst)),
         Operation::FetchAnd => Some(word.fetch_and(a, SeqCst)),
-        Operation::CompareExchange => Some(
-            word.compare_exchange(a, b, SeqCst, SeqCst)
-                .unwrap_or_else(|found| found),
-        ),
+        Operation::CompareExchange => {
+            Some(word.compare_exchange(a, b, SeqCst, SeqCst).unwrap_or_else(|found| found))
+        }
         Operation::Store => {
             word.store(a, SeqCst);
             None
@@ -84,31 +83,21 @@ fn replay(trace: &[Access], scripts: &[Vec<Step>]) -> (Vec<Vec<Option<u64>>>, [u
     let mut rest: Vec<_> = scripts.iter().map(|script| script.iter()).collect();
     for access in trace {
         let (word, operation, a, b) = loop {
-            match *rest[access.processor]
-                .next()
-                .expect("no more than the script")
-            {
+            match *rest[access.processor].next().expect("no more than the script") {
                 Step::Pause(_) => seen[access.processor].push(None),
                 Step::Access(word, operation, a, b) => break (word, operation, a, b),
             }
         };
         assert_eq!((access.word, access.operation), (word as u32, operation));
         assert_eq!(access.found, words[word], "{access:?}");
-        assert_eq!(
-            access.written,
-            written(operation, words[word], a, b),
-            "{access:?}"
-        );
+        assert_eq!(access.written, written(operation, words[word], a, b), "{access:?}");
         let value = (operation != Operation::Store).then_some(access.found);
         seen[access.processor].push(value);
         words[word] = access.written.unwrap_or(words[word]);
     }
     for (seen, rest) in seen.iter_mut().zip(rest) {
         seen.extend(rest.map(|step| {
-            assert!(
-                matches!(step, Step::Pause(_)),
-                "{step:?} is not in the trace"
-            );
+            assert!(matches!(step, Step::Pause(_)), "{step:?} is not in the trace");
             None
         }));
     }

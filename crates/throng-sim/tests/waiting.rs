@@ -16,9 +16,7 @@ fn run_two<R: 'static>(
 ) -> Outcome<Words, R> {
     let setup = || -> Words {
         let place = Place::named("word");
-        (0..3)
-            .map(|i| Line::word::<Sim>(0, place.index(i)))
-            .collect()
+        (0..3).map(|i| Line::word::<Sim>(0, place.index(i))).collect()
     };
     let body = move |words: &Words, cpu: &SimCpu| match cpu.id() {
         0 => first(words, cpu),
@@ -83,10 +81,8 @@ fn each_write_costs_the_waiter_a_look_and_reads_and_other_words_do_not() {
             0
         },
     );
-    let looks: Vec<_> = times(&outcome)
-        .into_iter()
-        .filter(|&(_, processor)| processor == 0)
-        .collect();
+    let looks: Vec<_> =
+        times(&outcome).into_iter().filter(|&(_, processor)| processor == 0).collect();
     assert_eq!(looks, [(10, 0), (150, 0), (220, 0)]);
 }
 

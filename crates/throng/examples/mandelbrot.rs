@@ -65,12 +65,7 @@ impl Job {
         for (thread, rows) in rows_by_thread.iter().enumerate() {
             println!("thread {thread}: {} rows", rows.len());
         }
-        let Job {
-            path,
-            width,
-            height,
-            ..
-        } = self;
+        let Job { path, width, height, .. } = self;
         println!("{path}: {width} x {height} in {elapsed_ms:.0} ms");
         Ok(())
     }
@@ -102,9 +97,7 @@ impl Job {
     fn draw_row(&self, row: u32) -> Vec<u8> {
         let units_a_pixel = 3.0 / f64::from(self.width);
         let y = (f64::from(row) - f64::from(self.height) / 2.0) * units_a_pixel;
-        (0..self.width)
-            .map(|column| grey(f64::from(column) * units_a_pixel - 2.2, y))
-            .collect()
+        (0..self.width).map(|column| grey(f64::from(column) * units_a_pixel - 2.2, y)).collect()
     }
 
     fn save(&self, file: File, rows_by_thread: &[Vec<Row>]) -> Result<(), Box<dyn Error>> {
@@ -148,8 +141,6 @@ fn number(what: &str, typed: Option<String>, default: u32, most: u32) -> Result<
     };
     match typed.parse() {
         Ok(value) if (1..=most).contains(&value) => Ok(value),
-        _ => Err(format!(
-            "{what} {typed:?}: must be a whole number from 1 to {most}"
-        )),
+        _ => Err(format!("{what} {typed:?}: must be a whole number from 1 to {most}")),
     }
 }

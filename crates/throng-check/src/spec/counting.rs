@@ -35,9 +35,7 @@ pub fn check_counting(calls: &[Call]) -> Result<(), Violation> {
 
     // An event is a time, and what was given; starts (None) sort first.
     let starts = calls.iter().map(|call| (call.started, None));
-    let ends = calls
-        .iter()
-        .filter_map(|call| call.ended.map(|(at, value)| (at, Some(value))));
+    let ends = calls.iter().filter_map(|call| call.ended.map(|(at, value)| (at, Some(value))));
     let mut events: Vec<(u64, Option<u64>)> = starts.chain(ends).collect();
     events.sort_unstable();
 
@@ -52,11 +50,7 @@ pub fn check_counting(calls: &[Call]) -> Result<(), Violation> {
         largest = value.max(largest);
         let missing = largest + 1 - returned;
         if missing > in_progress {
-            return Err(Violation::Missing {
-                largest,
-                missing,
-                in_progress,
-            });
+            return Err(Violation::Missing { largest, missing, in_progress });
         }
     }
     Ok(())
@@ -70,10 +64,7 @@ mod tests {
     #[test]
     fn a_duplicate_is_found() {
         let calls = [Call::finished(0, 3, 0), Call::finished(1, 2, 0)];
-        assert_eq!(
-            check_counting(&calls),
-            Err(Violation::Duplicate { value: 0 })
-        );
+        assert_eq!(check_counting(&calls), Err(Violation::Duplicate { value: 0 }));
     }
 
     #[test]
@@ -83,10 +74,7 @@ mod tests {
         assert_eq!(check_counting(&[Call::finished(0, 3, 0), early]), Ok(()));
         // The call that gets 0 began only after 1 had been given: 1 came too early.
         let late = Call::finished(3, 4, 0);
-        assert!(matches!(
-            check_counting(&[early, late]),
-            Err(Violation::Missing { .. })
-        ));
+        assert!(matches!(check_counting(&[early, late]), Err(Violation::Missing { .. })));
     }
 
     proptest! {

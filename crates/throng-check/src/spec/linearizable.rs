@@ -25,10 +25,7 @@ use crate::history::Call;
 pub fn check_linearizable(calls: &[Call]) -> Result<(), Violation> {
     let mut by_value: Vec<(u64, u64, u64)> = calls
         .iter()
-        .filter_map(|call| {
-            call.ended
-                .map(|(ended, value)| (value, call.started, ended))
-        })
+        .filter_map(|call| call.ended.map(|(ended, value)| (value, call.started, ended)))
         .collect();
     by_value.sort_unstable();
 
@@ -36,10 +33,7 @@ pub fn check_linearizable(calls: &[Call]) -> Result<(), Violation> {
     let mut earliest: Option<(u64, u64)> = None;
     for (value, started, ended) in by_value.into_iter().rev() {
         if let Some((_, larger)) = earliest.filter(|&(end, _)| end < started) {
-            return Err(Violation::OutOfOrder {
-                earlier: larger,
-                later: value,
-            });
+            return Err(Violation::OutOfOrder { earlier: larger, later: value });
         }
         earliest = Some(earliest.map_or((ended, value), |least| least.min((ended, value))));
     }
@@ -53,11 +47,9 @@ mod tests {
 
     /// The definition, tried on every pair.
     fn by_definition(calls: &[(u64, u64, u64)]) -> bool {
-        calls.iter().all(|&(_, ended, a)| {
-            calls
-                .iter()
-                .all(|&(started, _, b)| !(ended < started && b < a))
-        })
+        calls
+            .iter()
+            .all(|&(_, ended, a)| calls.iter().all(|&(started, _, b)| !(ended < started && b < a)))
     }
 
     proptest! {

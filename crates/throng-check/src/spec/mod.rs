@@ -50,20 +50,13 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Violation::Duplicate { value } => write!(f, "{value} was given twice"),
-            Violation::Missing {
-                largest,
-                missing,
-                in_progress,
-            } => write!(
+            Violation::Missing { largest, missing, in_progress } => write!(
                 f,
                 "{largest} was given while {missing} smaller numbers were missing \
                  and only {in_progress} calls in progress"
             ),
             Violation::OutOfOrder { earlier, later } => {
-                write!(
-                    f,
-                    "{later} was given to a call that began after {earlier} had been given"
-                )
+                write!(f, "{later} was given to a call that began after {earlier} had been given")
             }
             Violation::NoStep { exits } => write!(f, "no step on the outputs: {exits:?}"),
         }

@@ -22,15 +22,8 @@ pub fn check_step(width: usize, exits: impl IntoIterator<Item = usize>) -> Resul
         left[exit] += 1;
     }
     let is_step = left.is_sorted_by(|a, b| a >= b)
-        && left
-            .first()
-            .zip(left.last())
-            .is_none_or(|(most, least)| most - least <= 1);
-    if is_step {
-        Ok(())
-    } else {
-        Err(Violation::NoStep { exits: left })
-    }
+        && left.first().zip(left.last()).is_none_or(|(most, least)| most - least <= 1);
+    if is_step { Ok(()) } else { Err(Violation::NoStep { exits: left }) }
 }
 
 #[cfg(test)]

@@ -113,11 +113,7 @@ pub struct LoomCpu {
 
 impl LoomCpu {
     fn new(id: usize) -> Self {
-        LoomCpu {
-            id,
-            random: StdCell::new(id as u64 + 1),
-            clock: StdCell::new(0),
-        }
+        LoomCpu { id, random: StdCell::new(id as u64 + 1), clock: StdCell::new(0) }
     }
 }
 
@@ -128,11 +124,7 @@ impl Cpu for LoomCpu {
 
     /// The same numbers in every schedule: loom replays schedules, not choices.
     fn random(&self) -> u64 {
-        let state = self
-            .random
-            .get()
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        let state = self.random.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         self.random.set(state);
         state.rotate_left(32)
     }

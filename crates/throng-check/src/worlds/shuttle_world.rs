@@ -129,10 +129,7 @@ pub struct ShuttleCpu {
 
 impl ShuttleCpu {
     fn new(id: usize) -> Self {
-        ShuttleCpu {
-            id,
-            clock: StdCell::new(0),
-        }
+        ShuttleCpu { id, clock: StdCell::new(0) }
     }
 }
 

@@ -14,13 +14,7 @@ use throng::lock::Lock;
 use throng::machine::{Cpu, Line, Machine, Place, Word};
 
 const fn about(name: &'static str, consistency: Consistency) -> About {
-    About {
-        name,
-        summary: "",
-        paper: "",
-        consistency,
-        progress: Progress::WaitFree,
-    }
+    About { name, summary: "", paper: "", consistency, progress: Progress::WaitFree }
 }
 
 /// The broken counters whose numbers come out wrong in some schedule of any world.
@@ -53,9 +47,7 @@ impl<M: Machine> Method<M> for ReadThenAdd<M> {
     const ABOUT: About = about("read-then-add", Consistency::Quiescent);
 
     fn build(_shape: &Shape) -> Result<Self, ShapeError> {
-        Ok(ReadThenAdd {
-            next: Line::word::<M>(0, Place::named("counter")),
-        })
+        Ok(ReadThenAdd { next: Line::word::<M>(0, Place::named("counter")) })
     }
 }
 
@@ -69,20 +61,14 @@ impl<M: Machine> Balancer<M> for SplitToggle<M> {
     const ABOUT: About = about("split-toggle", Consistency::Quiescent);
 
     fn new(node: Node) -> Self {
-        SplitToggle {
-            passed: Line::word::<M>(0, Place::named("toggle").index(node.index)),
-        }
+        SplitToggle { passed: Line::word::<M>(0, Place::named("toggle").index(node.index)) }
     }
 
     fn traverse(&self, _token: &Token<'_, M>) -> Side {
         // BROKEN: another token may come between.
         let before = self.passed.load(Acquire);
         self.passed.store(before + 1, Release);
-        if before % 2 == 0 {
-            Side::Left
-        } else {
-            Side::Right
-        }
+        if before % 2 == 0 { Side::Left } else { Side::Right }
     }
 }
 
@@ -111,11 +97,7 @@ impl<M: Machine> Parts<M> {
     }
 
     fn toggle(&self) -> Side {
-        if self.passed.fetch_add(1, AcqRel) % 2 == 0 {
-            Side::Left
-        } else {
-            Side::Right
-        }
+        if self.passed.fetch_add(1, AcqRel) % 2 == 0 { Side::Left } else { Side::Right }
     }
 }
 
@@ -249,8 +231,7 @@ impl<M: Machine> Counting<M> for TakesTurns<M> {
     fn next_on(&self, cpu: &M::Cpu) -> u64 {
         let ticket = self.taken.fetch_add(1, AcqRel);
         // BROKEN: waits for all earlier calls, one of which may never come.
-        self.served
-            .wait_while(cpu, Acquire, |served| served != ticket);
+        self.served.wait_while(cpu, Acquire, |served| served != ticket);
         cpu.pause(1);
         self.served.store(ticket + 1, Release);
         ticket

@@ -48,26 +48,20 @@ pub fn is_caught(
         if message.contains(words) {
             Ok(())
         } else {
-            Err(Failed::from(format!(
-                "failed, but not because of '{words}': {message}"
-            )))
+            Err(Failed::from(format!("failed, but not because of '{words}': {message}")))
         }
     })
 }
 
 fn message_of(panic: &(dyn Any + Send)) -> &str {
     let owned = panic.downcast_ref::<String>().map(String::as_str);
-    owned
-        .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("(no message)")
+    owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("(no message)")
 }
 
 /// How many times longer than usual to run: `THRONG_LONG=100` in the environment.
 pub fn effort() -> usize {
     match std::env::var("THRONG_LONG") {
-        Ok(times) => times
-            .parse()
-            .expect("THRONG_LONG must be a number, such as 100"),
+        Ok(times) => times.parse().expect("THRONG_LONG must be a number, such as 100"),
         Err(_) => 1,
     }
 }

@@ -38,11 +38,7 @@ impl JsonTarget {
         if path == Path::new("-") {
             return Ok(JsonTarget::Stdout);
         }
-        let opened = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path);
+        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
         match opened {
             Ok(file) => Ok(JsonTarget::File { path, file }),
             Err(source) => Err(Error::OpenJson { path, source }),
@@ -69,16 +65,10 @@ impl JsonTarget {
         let document = Document::new(plan, setup, samples, summary);
         match self {
             JsonTarget::Stdout => forgive_closed_pipe(document.write_to(io::stdout().lock()))
-                .map_err(|source| Error::Write {
-                    to: "standard output".to_owned(),
-                    source,
-                }),
+                .map_err(|source| Error::Write { to: "standard output".to_owned(), source }),
             JsonTarget::File { path, file } => emptied(file)
                 .and_then(|file| document.write_to(file))
-                .map_err(|source| Error::Write {
-                    to: path.display().to_string(),
-                    source,
-                }),
+                .map_err(|source| Error::Write { to: path.display().to_string(), source }),
         }
     }
 }

@@ -113,14 +113,8 @@ fn measure(
     let name = method.about.name;
     let counter = method
         .build(&plan.shape(threads))
-        .map_err(|source| Error::Shape {
-            method: name,
-            source,
-        })?;
-    let times = Times {
-        warm_up: plan.warm_up_time(),
-        measure: plan.run_time,
-    };
+        .map_err(|source| Error::Shape { method: name, source })?;
+    let times = Times { warm_up: plan.warm_up_time(), measure: plan.run_time };
     run::run(&*counter, threads, times, memory, pinning)
         .map_err(|failure| explain(failure, name, threads))
 }
@@ -129,11 +123,7 @@ fn explain(failure: Failure, method: &'static str, threads: usize) -> Error {
     match failure {
         Failure::Spawn(source) => Error::Spawn { threads, source },
         Failure::Panicked => Error::Panicked { method, threads },
-        Failure::Wrong(wrong) => Error::Miscounted {
-            method,
-            threads,
-            wrong,
-        },
+        Failure::Wrong(wrong) => Error::Miscounted { method, threads, wrong },
     }
 }
 

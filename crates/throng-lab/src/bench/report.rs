@@ -150,10 +150,8 @@ const WARNING: &str = "\n          \
 
 /// How far the repetitions lie apart, in general and at worst.
 fn noise(summary: &Summary) -> Option<String> {
-    let mut cells: Vec<(f64, &Cell)> = summary
-        .cells()
-        .filter_map(|cell| Some((cell.spread()?, cell)))
-        .collect();
+    let mut cells: Vec<(f64, &Cell)> =
+        summary.cells().filter_map(|cell| Some((cell.spread()?, cell))).collect();
     cells.sort_by(|a, b| a.0.total_cmp(&b.0));
     let spreads: Vec<f64> = cells.iter().map(|(spread, _)| *spread).collect();
     let (worst, cell) = cells.last()?;
@@ -242,10 +240,8 @@ mod tests {
     #[test]
     fn many_thread_counts_go_to_several_blocks_within_the_line() {
         let threads: Vec<usize> = (1..=9).collect();
-        let samples: Vec<Sample> = threads
-            .iter()
-            .map(|&n| sample(FETCH_ADD, &vec![1; n]))
-            .collect();
+        let samples: Vec<Sample> =
+            threads.iter().map(|&n| sample(FETCH_ADD, &vec![1; n])).collect();
         let blocks = blocks(&summary(&samples, &[FETCH_ADD], &threads));
         assert!(blocks.len() > 1);
         for line in blocks.iter().flat_map(|block| block.lines()) {

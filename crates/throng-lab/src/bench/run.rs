@@ -81,10 +81,7 @@ struct Blocks<'a> {
 impl<'a> Blocks<'a> {
     fn of(memory: &'a mut Memory) -> Self {
         let free = memory.0.chunks_exact_mut(BLOCK);
-        Blocks {
-            left_after_warm_up: free.len() / 4 * 3,
-            free: Mutex::new(free),
-        }
+        Blocks { left_after_warm_up: free.len() / 4 * 3, free: Mutex::new(free) }
     }
 
     /// Reserves a block; none is left when the memory is full, which ends the run.
@@ -115,16 +112,10 @@ pub fn run(
     pinning: &Pinning,
 ) -> Result<Measured, Failure> {
     let window = Window::new();
-    let crew = Crew {
-        counter,
-        window: &window,
-        blocks: &Blocks::of(memory),
-        pinning,
-    };
+    let crew = Crew { counter, window: &window, blocks: &Blocks::of(memory), pinning };
     let shares = crew.run(threads, times)?;
-    let handed_out: Vec<&[u64]> = (shares.iter())
-        .flat_map(|share| share.values.iter().map(|values| &**values))
-        .collect();
+    let handed_out: Vec<&[u64]> =
+        (shares.iter()).flat_map(|share| share.values.iter().map(|values| &**values)).collect();
     let checked = verify::check(&handed_out).map_err(Failure::Wrong)?;
     Ok(Measured {
         seconds: window.seconds(),
@@ -165,9 +156,7 @@ impl<'memory> Crew<'_, 'memory> {
             wake(&crew);
             self.window.conduct(times);
             let shares = crew.into_iter().map(ScopedJoinHandle::join);
-            shares
-                .collect::<Result<_, _>>()
-                .map_err(|_| Failure::Panicked)
+            shares.collect::<Result<_, _>>().map_err(|_| Failure::Panicked)
         })
     }
 
@@ -195,10 +184,7 @@ impl<'memory> Crew<'_, 'memory> {
             values.push(&mut block[..filled]);
             taken += filled;
         }
-        Share {
-            values,
-            measured: (taken - measured_from.unwrap_or(taken)) as u64,
-        }
+        Share { values, measured: (taken - measured_from.unwrap_or(taken)) as u64 }
     }
 }
 
@@ -226,10 +212,8 @@ mod tests {
 
     /// Runs until the memory is full: so many values are handed out however busy the machine is.
     fn run_until_full(counter: &dyn Counting<Native>, threads: usize) -> Result<Measured, Failure> {
-        let for_ever = Times {
-            warm_up: Duration::from_secs(600),
-            measure: Duration::from_secs(600),
-        };
+        let for_ever =
+            Times { warm_up: Duration::from_secs(600), measure: Duration::from_secs(600) };
         let mut memory = Memory::for_values(VALUES);
         run(counter, threads, for_ever, &mut memory, &Pinning::find())
     }
@@ -291,11 +275,7 @@ mod tests {
     #[test]
     fn a_panic_of_the_counter_is_a_failure_and_no_panic() {
         let panics = |v| {
-            if v == 1000 {
-                panic!("a panic made for this test")
-            } else {
-                v
-            }
+            if v == 1000 { panic!("a panic made for this test") } else { v }
         };
         let result = run_until_full(&Liar(AtomicU64::new(0), panics), 2);
         assert!(matches!(result, Err(Failure::Panicked)));
@@ -311,10 +291,7 @@ mod tests {
                 self.0.next_on(cpu)
             }
         }
-        let times = Times {
-            warm_up: Duration::from_millis(5),
-            measure: Duration::from_millis(50),
-        };
+        let times = Times { warm_up: Duration::from_millis(5), measure: Duration::from_millis(50) };
         let mut memory = Memory::for_values(VALUES);
         let counter = Sleepy(Hardware::new());
         let measured = run(&counter, 2, times, &mut memory, &Pinning::find()).unwrap();

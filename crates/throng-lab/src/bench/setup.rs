@@ -67,9 +67,7 @@ impl Pinning {
         let works = thread::spawn(move || first.is_some_and(core_affinity::set_for_current))
             .join()
             .unwrap_or(false);
-        Pinning {
-            cores: if works { cores } else { Vec::new() },
-        }
+        Pinning { cores: if works { cores } else { Vec::new() } }
     }
 
     /// Whether threads can be pinned here.

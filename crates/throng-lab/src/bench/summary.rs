@@ -70,21 +70,13 @@ impl Summary {
     ) -> Self {
         let cell = |method, threads| {
             let same = |s: &&Sample| s.method == method && s.threads == threads;
-            Cell::of(
-                method,
-                threads,
-                &samples.iter().filter(same).collect::<Vec<_>>(),
-            )
+            Cell::of(method, threads, &samples.iter().filter(same).collect::<Vec<_>>())
         };
         let row = |&method| threads.iter().map(|&count| cell(method, count)).collect();
         let mut cells: Vec<Vec<Cell>> = methods.iter().map(row).collect();
-        let reference: Vec<f64> = (cells.first().into_iter().flatten())
-            .map(|cell| cell.million_per_second)
-            .collect();
-        for (cell, reference) in cells
-            .iter_mut()
-            .flat_map(|row| row.iter_mut().zip(&reference))
-        {
+        let reference: Vec<f64> =
+            (cells.first().into_iter().flatten()).map(|cell| cell.million_per_second).collect();
+        for (cell, reference) in cells.iter_mut().flat_map(|row| row.iter_mut().zip(&reference)) {
             cell.ratio = (*reference > 0.0).then(|| cell.million_per_second / reference);
         }
         Summary { cells }
@@ -103,11 +95,7 @@ impl Summary {
 }
 
 fn million_per_second(sample: &Sample) -> f64 {
-    if sample.seconds > 0.0 {
-        sample.values as f64 / sample.seconds / 1e6
-    } else {
-        0.0
-    }
+    if sample.seconds > 0.0 { sample.values as f64 / sample.seconds / 1e6 } else { 0.0 }
 }
 
 fn fairness(per_thread: &[u64]) -> Option<f64> {
@@ -179,9 +167,6 @@ pub(super) mod tests {
         let summary = Summary::of_samples(&["a"], &[2], &[idle]);
         let cell = &summary.rows()[0][0];
         assert_eq!(cell.million_per_second, 0.0);
-        assert_eq!(
-            (cell.ratio, cell.fairness, cell.spread()),
-            (None, None, None)
-        );
+        assert_eq!((cell.ratio, cell.fairness, cell.spread()), (None, None, None));
     }
 }

@@ -59,10 +59,7 @@ struct Bitmap {
 
 impl Bitmap {
     fn new(len: usize) -> Self {
-        Bitmap {
-            words: vec![0; len.div_ceil(64)],
-            len,
-        }
+        Bitmap { words: vec![0; len.div_ceil(64)], len }
     }
 
     /// Sets a bit and tells whether it was set before.

@@ -97,11 +97,7 @@ impl Window {
             return;
         }
         let now_ns = self.created.elapsed().as_nanos() as u64;
-        if self
-            .phase
-            .compare_exchange(from as u64, to as u64, Release, Relaxed)
-            .is_ok()
-        {
+        if self.phase.compare_exchange(from as u64, to as u64, Release, Relaxed).is_ok() {
             time_ns.store(now_ns, Relaxed);
             self.conductor.unpark();
         }

@@ -94,9 +94,7 @@ impl<M: Machine> CombiningTree<M> {
     /// When `processors` is 0 or needs more than 65 536 leaves.
     pub fn on_machine(processors: usize) -> Result<Self, ShapeError> {
         let processors = ShapeError::check_range("processors", processors, 1..=2 << MAX_DEPTH)?;
-        Ok(Self::with_leaves(
-            processors.div_ceil(2).next_power_of_two(),
-        ))
+        Ok(Self::with_leaves(processors.div_ceil(2).next_power_of_two()))
     }
 
     fn with_leaves(leaves: usize) -> Self {
@@ -175,11 +173,7 @@ impl<M: Machine> Node<M> {
             let free = |state| state == IDLE || state == FIRST;
             let seen = self.state.wait_while(cpu, Acquire, |state| !free(state));
             let next = if seen == IDLE { FIRST } else { SECOND };
-            if self
-                .state
-                .compare_exchange(seen, next, AcqRel, Relaxed)
-                .is_ok()
-            {
+            if self.state.compare_exchange(seen, next, AcqRel, Relaxed).is_ok() {
                 return seen == IDLE;
             }
         }
@@ -187,11 +181,7 @@ impl<M: Machine> Node<M> {
 
     /// As the first: closes the node and returns what the second, if any, asks for.
     fn combine(&self, cpu: &M::Cpu) -> u64 {
-        if self
-            .state
-            .compare_exchange(FIRST, CLOSED, AcqRel, Relaxed)
-            .is_ok()
-        {
+        if self.state.compare_exchange(FIRST, CLOSED, AcqRel, Relaxed).is_ok() {
             return 0;
         }
         self.state.wait_while(cpu, Acquire, |state| state == SECOND);
@@ -202,8 +192,7 @@ impl<M: Machine> Node<M> {
     fn hand_over(&self, cpu: &M::Cpu, sum: u64) -> u64 {
         self.request.store(sum, Relaxed);
         self.state.store(DEPOSITED, Release);
-        self.state
-            .wait_while(cpu, Acquire, |state| state == DEPOSITED);
+        self.state.wait_while(cpu, Acquire, |state| state == DEPOSITED);
         let value = self.result.load(Relaxed);
         self.state.store(IDLE, Release);
         value

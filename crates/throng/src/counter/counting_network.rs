@@ -148,10 +148,8 @@ impl Wiring {
 
     /// Adds a merging network that leads to `outputs`; returns its inputs.
     fn add_merger(&mut self, outputs: &[End]) -> Vec<End> {
-        let last: Vec<End> = outputs
-            .chunks_exact(2)
-            .map(|pair| self.add_balancer([pair[0], pair[1]]))
-            .collect();
+        let last: Vec<End> =
+            outputs.chunks_exact(2).map(|pair| self.add_balancer([pair[0], pair[1]])).collect();
         if last.len() == 1 {
             return vec![last[0]; 2];
         }
@@ -182,11 +180,7 @@ impl<M: Machine> Method<M> for CountingNetwork<M> {
 
     /// The paper found width 64 best for 256 processors.
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
-        let default = || {
-            (shape.processors / 4)
-                .next_power_of_two()
-                .clamp(2, MAX_WIDTH)
-        };
+        let default = || (shape.processors / 4).next_power_of_two().clamp(2, MAX_WIDTH);
         Self::on_machine(shape.width.unwrap_or_else(default))
     }
 }

@@ -78,10 +78,7 @@ impl FunnelShape {
     /// So many aggregators, and banks of 128 batches.
     #[must_use]
     pub const fn of_aggregators(aggregators: usize) -> Self {
-        FunnelShape {
-            aggregators,
-            bank: 128,
-        }
+        FunnelShape { aggregators, bank: 128 }
     }
 
     /// Half the square root of the number of processors: the gathering at an aggregator and that
@@ -116,9 +113,7 @@ impl<M: Machine> Funnel<M> {
         ShapeError::check_range("batches in a bank", shape.bank, 1..=most)?;
         Ok(Funnel {
             main: Line::word::<M>(0, Place::named("main")),
-            aggregators: (0..shape.aggregators)
-                .map(|i| Aggregator::new(i, shape.bank))
-                .collect(),
+            aggregators: (0..shape.aggregators).map(|i| Aggregator::new(i, shape.bank)).collect(),
         })
     }
 }
@@ -229,15 +224,11 @@ impl<M: Machine> Aggregator<M> {
 
     fn next(&self, cpu: &M::Cpu, id: usize, main: &M::Word) -> u64 {
         let ticket = self.taken.fetch_add(1, AcqRel);
-        let published = self
-            .board
-            .published
-            .wait_while(cpu, Acquire, |p| p >> 1 < ticket);
+        let published = self.board.published.wait_while(cpu, Acquire, |p| p >> 1 < ticket);
         let batch = if published >> 1 == ticket {
             self.lead(ticket, published, main)
         } else {
-            self.latest(ticket, published)
-                .unwrap_or_else(|| self.look_up(ticket))
+            self.latest(ticket, published).unwrap_or_else(|| self.look_up(ticket))
         };
         self.banks.get(batch.bank as usize).answer(id);
         batch.value + (ticket - batch.first)
@@ -254,19 +245,14 @@ impl<M: Machine> Aggregator<M> {
             kept.first.store(first, Release);
         }
         kept.batches[slot / ON_A_LINE][slot % ON_A_LINE].write(first, value);
-        kept.given
-            .store(kept.given.load(Relaxed) + (end - first), Relaxed);
+        kept.given.store(kept.given.load(Relaxed) + (end - first), Relaxed);
 
         let which = 1 - (published & 1);
         let record = &self.board.latest[which as usize];
         record.batch.write(first, value);
         record.bank.store(bank as u64, Release);
         self.board.published.store(end << 1 | which, Release);
-        Found {
-            first,
-            value,
-            bank: bank as u64,
-        }
+        Found { first, value, bank: bank as u64 }
     }
 
     /// The bank and the slot in it for the next batch.
@@ -324,29 +310,19 @@ impl<M: Machine> Aggregator<M> {
             .filter(|&(first, _)| first <= ticket)
             .max_by_key(|&(first, _)| first)
             .expect("a bank holds the batches of its tickets");
-        Found {
-            first,
-            value: batch.value.load(Acquire),
-            bank,
-        }
+        Found { first, value: batch.value.load(Acquire), bank }
     }
 }
 
 impl<M: Machine> Record<M> {
     fn new(spot: &M::Spot) -> Self {
-        Record {
-            batch: Batch::new(spot),
-            bank: M::Word::new(0, spot),
-        }
+        Record { batch: Batch::new(spot), bank: M::Word::new(0, spot) }
     }
 }
 
 impl<M: Machine> Batch<M> {
     fn new(spot: &M::Spot) -> Self {
-        Batch {
-            first: M::Word::new(NEVER, spot),
-            value: M::Word::new(0, spot),
-        }
+        Batch { first: M::Word::new(NEVER, spot), value: M::Word::new(0, spot) }
     }
 
     fn write(&self, first: u64, value: u64) {
@@ -394,13 +370,9 @@ impl<M: Machine> Method<M> for Funnel<M> {
     };
 
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
-        let aggregators = shape
-            .width
-            .unwrap_or_else(|| FunnelShape::aggregators_for(shape.processors));
-        Self::on_machine(FunnelShape {
-            aggregators,
-            bank: shape.bank,
-        })
+        let aggregators =
+            shape.width.unwrap_or_else(|| FunnelShape::aggregators_for(shape.processors));
+        Self::on_machine(FunnelShape { aggregators, bank: shape.bank })
     }
 }
 
@@ -413,13 +385,7 @@ mod tests {
     /// A caller that took a ticket and then stopped, while thousands of batches went by.
     #[test]
     fn a_slow_caller_finds_its_batch_and_memory_stays_bounded() {
-        let funnel = Arc::new(
-            Funnel::new(FunnelShape {
-                aggregators: 1,
-                bank: 4,
-            })
-            .unwrap(),
-        );
+        let funnel = Arc::new(Funnel::new(FunnelShape { aggregators: 1, bank: 4 }).unwrap());
         let aggregator = &funnel.aggregators[0];
         // Ticket 0 leads; ticket 1 is in its batch but goes to sleep at once.
         assert_eq!(aggregator.taken.fetch_add(2, AcqRel), 0);
@@ -427,32 +393,19 @@ mod tests {
         aggregator.banks.get(batch.bank as usize).answer(1000);
 
         let others = Arc::clone(&funnel);
-        let last = thread::spawn(move || (0..10_000).map(|_| others.next()).max())
-            .join()
-            .unwrap();
+        let last = thread::spawn(move || (0..10_000).map(|_| others.next()).max()).join().unwrap();
         assert_eq!(last, Some(10_001));
 
         let published = aggregator.board.published.load(Acquire);
-        assert!(
-            aggregator.latest(1, published).is_none(),
-            "long gone from the board"
-        );
+        assert!(aggregator.latest(1, published).is_none(), "long gone from the board");
         let found = aggregator.look_up(1);
         assert_eq!(found.value + (1 - found.first), 1);
-        assert_eq!(
-            aggregator.banks.iter().count(),
-            FIRST_BANKS,
-            "no new bank was needed"
-        );
+        assert_eq!(aggregator.banks.iter().count(), FIRST_BANKS, "no new bank was needed");
     }
 
     #[test]
     fn stopped_callers_hold_a_bank_each_and_no_more() {
-        let funnel = Funnel::new(FunnelShape {
-            aggregators: 1,
-            bank: 1,
-        })
-        .unwrap();
+        let funnel = Funnel::new(FunnelShape { aggregators: 1, bank: 1 }).unwrap();
         let aggregator = &funnel.aggregators[0];
         let mut sleeping = Vec::new();
         for round in 0..100 {
@@ -468,10 +421,7 @@ mod tests {
             }
         }
         let banks = aggregator.banks.iter().count();
-        assert!(
-            banks <= (sleeping.len() + 2).next_power_of_two(),
-            "{banks} banks"
-        );
+        assert!(banks <= (sleeping.len() + 2).next_power_of_two(), "{banks} banks");
         for ticket in sleeping {
             let found = aggregator.look_up(ticket);
             assert_eq!(found.value + (ticket - found.first), ticket);

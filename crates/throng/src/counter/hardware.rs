@@ -24,9 +24,7 @@ impl<M: Machine> Hardware<M> {
     /// A counter on machine `M`; [`Hardware::new`] for real threads.
     #[must_use]
     pub fn on_machine() -> Self {
-        Hardware {
-            next: Line::word::<M>(0, Place::named("counter")),
-        }
+        Hardware { next: Line::word::<M>(0, Place::named("counter")) }
     }
 }
 

@@ -24,9 +24,7 @@ impl<M: Machine, L: Lock<M>> Locked<M, L> {
     /// A counter on machine `M`.
     #[must_use]
     pub fn on_machine() -> Self {
-        Locked {
-            next: Guarded::new(0),
-        }
+        Locked { next: Guarded::new(0) }
     }
 }
 

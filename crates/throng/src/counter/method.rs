@@ -86,23 +86,13 @@ impl Shape {
     /// The shape for so many processors, all else as the papers advise.
     #[must_use]
     pub const fn for_processors(processors: usize) -> Self {
-        Shape {
-            processors,
-            width: None,
-            spin: 128,
-            bank: 128,
-        }
+        Shape { processors, width: None, spin: 128, bank: 128 }
     }
 
     /// The smallest shape of this width: what exhaustive checks use.
     #[must_use]
     pub const fn tiny(processors: usize, width: usize) -> Self {
-        Shape {
-            processors,
-            width: Some(width),
-            spin: 1,
-            bank: 1,
-        }
+        Shape { processors, width: Some(width), spin: 1, bank: 1 }
     }
 }
 
@@ -117,11 +107,7 @@ pub struct ShapeError {
 impl ShapeError {
     /// `what` is `value`, but should be `allowed`.
     pub(crate) fn new(what: &'static str, value: usize, allowed: impl Into<String>) -> Self {
-        ShapeError {
-            what,
-            value,
-            allowed: allowed.into(),
-        }
+        ShapeError { what, value, allowed: allowed.into() }
     }
 
     /// Checks that `value` is within `allowed`.
@@ -250,17 +236,9 @@ mod tests {
     fn names_are_unique_and_can_be_typed() {
         let mut seen = HashSet::new();
         for method in methods::<Native>() {
-            let About {
-                name,
-                summary,
-                paper,
-                ..
-            } = method.about;
+            let About { name, summary, paper, .. } = method.about;
             assert!(seen.insert(name), "{name} is listed twice");
-            assert!(
-                name.chars()
-                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
-            );
+            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'));
             assert!(!summary.is_empty() && !paper.is_empty());
         }
     }
@@ -272,9 +250,7 @@ mod tests {
             "width 6: must be a power of two from 1 to 65536"
         );
         assert_eq!(
-            ShapeError::check_range("depth", 40, 0..=16)
-                .unwrap_err()
-                .to_string(),
+            ShapeError::check_range("depth", 40, 0..=16).unwrap_err().to_string(),
             "depth 40: must be from 0 to 16"
         );
     }

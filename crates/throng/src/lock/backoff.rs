@@ -30,19 +30,13 @@ pub struct BackoffLock<M: Machine = Native> {
 // Release and acquire make the content visible.
 unsafe impl<M: Machine> Lock<M> for BackoffLock<M> {
     fn new() -> Self {
-        BackoffLock {
-            state: Line::word::<M>(FREE, Place::named("backoff lock")),
-        }
+        BackoffLock { state: Line::word::<M>(FREE, Place::named("backoff lock")) }
     }
 
     #[inline]
     fn acquire(&self, cpu: &M::Cpu) {
         let mut limit = LEAST_BACKOFF;
-        while self
-            .state
-            .compare_exchange(FREE, TAKEN, Acquire, Relaxed)
-            .is_err()
-        {
+        while self.state.compare_exchange(FREE, TAKEN, Acquire, Relaxed).is_err() {
             cpu.pause(1 + cpu.random_below(limit as usize) as u32);
             limit = (2 * limit).min(MOST_BACKOFF);
             self.state.wait_while(cpu, Relaxed, |state| state == TAKEN);

@@ -78,8 +78,7 @@ unsafe impl<M: Machine> Lock<M> for McsLock<M> {
         if before != NOBODY {
             node.waiting.store(1, Relaxed);
             self.node(before).next.store(me, Release);
-            node.waiting
-                .wait_while(cpu, Acquire, |waiting| waiting == 1);
+            node.waiting.wait_while(cpu, Acquire, |waiting| waiting == 1);
         }
     }
 
@@ -89,11 +88,7 @@ unsafe impl<M: Machine> Lock<M> for McsLock<M> {
         let node = self.node(me);
         let mut behind = node.next.load(Acquire);
         if behind == NOBODY {
-            if self
-                .tail
-                .compare_exchange(me, NOBODY, Release, Relaxed)
-                .is_ok()
-            {
+            if self.tail.compare_exchange(me, NOBODY, Release, Relaxed).is_ok() {
                 return;
             }
             // Someone has swapped itself in but not yet linked itself to us.

@@ -54,10 +54,7 @@ impl<T: Send, L: Lock<M>, M: Machine> Guarded<T, L, M> {
     /// `value` under a lock of its own.
     pub fn new(value: T) -> Self {
         let place = Place::named("guarded value");
-        Guarded {
-            lock: L::new(),
-            value: Line::new::<M>(place, |spot| M::Cell::new(value, spot)),
-        }
+        Guarded { lock: L::new(), value: Line::new::<M>(place, |spot| M::Cell::new(value, spot)) }
     }
 
     /// Runs `f` on the value while no other processor can; the lock is freed even if `f` panics.

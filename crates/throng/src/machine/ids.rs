@@ -13,10 +13,7 @@ struct Pool {
     fresh: usize,
 }
 
-static POOL: Mutex<Pool> = Mutex::new(Pool {
-    returned: BinaryHeap::new(),
-    fresh: 0,
-});
+static POOL: Mutex<Pool> = Mutex::new(Pool { returned: BinaryHeap::new(), fresh: 0 });
 
 impl Pool {
     fn take(&mut self) -> usize {
@@ -99,17 +96,10 @@ mod tests {
         assert_eq!(ids_of_threads_alive_together(40).len(), 40);
         let mut largest = 0;
         for _ in 0..20 {
-            largest = ids_of_threads_alive_together(40)
-                .into_iter()
-                .max()
-                .unwrap()
-                .max(largest);
+            largest = ids_of_threads_alive_together(40).into_iter().max().unwrap().max(largest);
         }
         // Other tests of this process hold numbers too, but nowhere near twenty times forty.
-        assert!(
-            largest < 400,
-            "800 threads came and went, and the largest number is {largest}"
-        );
+        assert!(largest < 400, "800 threads came and went, and the largest number is {largest}");
     }
 
     #[test]

@@ -23,9 +23,7 @@ impl Native {
     #[inline]
     #[must_use]
     pub const fn cpu() -> NativeCpu {
-        NativeCpu {
-            this_thread: PhantomData,
-        }
+        NativeCpu { this_thread: PhantomData }
     }
 }
 
@@ -154,10 +152,7 @@ impl Patience {
 
     #[inline]
     const fn new() -> Self {
-        Patience {
-            polls: 0,
-            since: None,
-        }
+        Patience { polls: 0, since: None }
     }
 
     #[inline]

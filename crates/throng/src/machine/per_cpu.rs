@@ -56,9 +56,7 @@ impl<T> Growing<T> {
     /// The entries made so far, in the order of their indices.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let later = self.more.iter().filter_map(OnceLock::get);
-        self.first
-            .iter()
-            .chain(later.flat_map(|segment| segment.iter()))
+        self.first.iter().chain(later.flat_map(|segment| segment.iter()))
     }
 }
 

@@ -36,29 +36,19 @@ impl Place {
     /// A place anywhere in memory.
     #[must_use]
     pub const fn named(name: &'static str) -> Self {
-        Place {
-            name,
-            index: None,
-            home: Home::Anywhere,
-        }
+        Place { name, index: None, home: Home::Anywhere }
     }
 
     /// The `index`-th place of its name.
     #[must_use]
     pub const fn index(self, index: usize) -> Self {
-        Place {
-            index: Some(index),
-            ..self
-        }
+        Place { index: Some(index), ..self }
     }
 
     /// The same place, in the memory of processor `id`.
     #[must_use]
     pub const fn near(self, id: usize) -> Self {
-        Place {
-            home: Home::Near(id),
-            ..self
-        }
+        Place { home: Home::Near(id), ..self }
     }
 }
 

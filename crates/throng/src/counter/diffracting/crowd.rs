@@ -49,13 +49,8 @@ impl<M: Machine> Crowd<M> {
         };
         let location =
             |id: usize| Line::word::<M>(NOWHERE, Place::named("location").index(id).near(id));
-        let visitor = move |id| Visitor {
-            location: location(id),
-            spins: spins(id),
-        };
-        Crowd {
-            visitors: PerCpu::new(visitor),
-        }
+        let visitor = move |id| Visitor { location: location(id), spins: spins(id) };
+        Crowd { visitors: PerCpu::new(visitor) }
     }
 }
 
@@ -72,11 +67,7 @@ impl<'a, M: Machine> Token<'a, M> {
     /// A token of `cpu`; `meets` tells whether it will ever need to know who it is.
     #[inline]
     pub(super) fn new(cpu: &'a M::Cpu, crowd: &'a Crowd<M>, meets: bool) -> Self {
-        Token {
-            cpu,
-            id: if meets { cpu.id() } else { 0 },
-            crowd,
-        }
+        Token { cpu, id: if meets { cpu.id() } else { 0 }, crowd }
     }
 
     /// The processor's id.
@@ -111,18 +102,13 @@ impl<'a, M: Machine> Token<'a, M> {
     #[inline]
     fn clear(&self, id: usize, node: u64) -> bool {
         let location = &self.crowd.visitors.get(id).location;
-        location
-            .compare_exchange(node, NOWHERE, AcqRel, Acquire)
-            .is_ok()
+        location.compare_exchange(node, NOWHERE, AcqRel, Acquire).is_ok()
     }
 
     /// Looks `polls` times whether someone diffracts this token.
     #[inline]
     pub fn is_diffracted_within(&self, polls: u32, node: u64) -> bool {
-        self.own()
-            .location
-            .spin_while(self.cpu, polls, Acquire, |at| at == node)
-            != node
+        self.own().location.spin_while(self.cpu, polls, Acquire, |at| at == node) != node
     }
 
     /// How long this processor last looked for a partner at `node`, if it ever did.

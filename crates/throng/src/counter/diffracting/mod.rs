@@ -66,11 +66,7 @@ impl Side {
     /// Left for even, right for odd.
     #[inline]
     const fn of(count: u64) -> Self {
-        if count & 1 == 0 {
-            Side::Left
-        } else {
-            Side::Right
-        }
+        if count & 1 == 0 { Side::Left } else { Side::Right }
     }
 }
 
@@ -144,11 +140,7 @@ impl Prisms {
         };
         if sizes.len() != levels {
             let allowed = format!("{levels}, one for each level of the tree");
-            return Err(ShapeError::new(
-                "number of prism sizes",
-                sizes.len(),
-                allowed,
-            ));
+            return Err(ShapeError::new("number of prism sizes", sizes.len(), allowed));
         }
         for &size in &sizes {
             ShapeError::check_range("prism size", size, 1..=1 << MAX_DEPTH)?;
@@ -178,11 +170,7 @@ impl TreeShape {
     /// So many levels of balancers, with the prisms of SS98 and a spin of at most 128.
     #[must_use]
     pub const fn of_depth(depth: u32) -> Self {
-        TreeShape {
-            depth,
-            prisms: Prisms::Ss98,
-            spin: 128,
-        }
+        TreeShape { depth, prisms: Prisms::Ss98, spin: 128 }
     }
 }
 
@@ -215,11 +203,7 @@ impl<M: Machine, B: Balancer<M>> DiffractingTree<M, B> {
         let sizes = shape.prisms.sizes(shape.depth)?;
         let width = 1_usize << shape.depth;
         let balancer = |index: usize| {
-            B::new(Node {
-                index,
-                prism: sizes[index.ilog2() as usize],
-                spin: shape.spin,
-            })
+            B::new(Node { index, prism: sizes[index.ilog2() as usize], spin: shape.spin })
         };
         let leaf = |i: usize| Line::word::<M>(i as u64, Place::named("leaf").index(i));
         Ok(DiffractingTree {
@@ -268,17 +252,9 @@ impl<M: Machine, B: Balancer<M>> Method<M> for DiffractingTree<M, B> {
 
     /// DT96 used 32 leaves for 256 processors.
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
-        let default = || {
-            (shape.processors / 8)
-                .next_power_of_two()
-                .clamp(2, 1 << MAX_DEPTH)
-        };
+        let default = || (shape.processors / 8).next_power_of_two().clamp(2, 1 << MAX_DEPTH);
         let depth = ShapeError::check_width(shape.width.unwrap_or_else(default))?;
-        Self::on_machine(&TreeShape {
-            depth,
-            prisms: B::PRISMS,
-            spin: shape.spin,
-        })
+        Self::on_machine(&TreeShape { depth, prisms: B::PRISMS, spin: shape.spin })
     }
 }
 
@@ -297,22 +273,13 @@ mod tests {
     #[test]
     fn shapes_that_cannot_be_are_refused() {
         let error = |shape: TreeShape| DiffractingTree::new(&shape).unwrap_err().to_string();
-        assert_eq!(
-            error(TreeShape::of_depth(40)),
-            "depth 40: must be from 0 to 16"
-        );
-        let sizes = |sizes| TreeShape {
-            prisms: Prisms::Sizes(sizes),
-            ..TreeShape::of_depth(2)
-        };
+        assert_eq!(error(TreeShape::of_depth(40)), "depth 40: must be from 0 to 16");
+        let sizes = |sizes| TreeShape { prisms: Prisms::Sizes(sizes), ..TreeShape::of_depth(2) };
         assert_eq!(
             error(sizes(vec![1])),
             "number of prism sizes 1: must be 2, one for each level of the tree"
         );
-        assert_eq!(
-            error(sizes(vec![4, 0])),
-            "prism size 0: must be from 1 to 65536"
-        );
+        assert_eq!(error(sizes(vec![4, 0])), "prism size 0: must be from 1 to 65536");
     }
 
     #[test]
@@ -320,11 +287,7 @@ mod tests {
         for depth in 0..6 {
             let tree = DiffractingTree::new(&TreeShape::of_depth(depth)).unwrap();
             let values: Vec<u64> = (0..100).map(|_| tree.next()).collect();
-            assert_eq!(
-                values,
-                Vec::from_iter(0..100),
-                "one caller alone counts in order"
-            );
+            assert_eq!(values, Vec::from_iter(0..100), "one caller alone counts in order");
         }
     }
 }

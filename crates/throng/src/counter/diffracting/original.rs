@@ -44,11 +44,7 @@ impl<M: Machine, const ADAPTIVE: bool, const SECOND_CHANCE: bool>
     PrismThenLock<M, ADAPTIVE, SECOND_CHANCE>
 {
     fn spin(&self, token: &Token<'_, M>) -> u32 {
-        let learnt = if ADAPTIVE {
-            token.own_spin(self.node)
-        } else {
-            None
-        };
+        let learnt = if ADAPTIVE { token.own_spin(self.node) } else { None };
         learnt.unwrap_or(self.first_spin)
     }
 

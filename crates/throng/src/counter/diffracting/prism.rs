@@ -21,10 +21,7 @@ pub(super) struct Prism<M: Machine> {
 impl<M: Machine> Prism<M> {
     pub(super) fn new(node: Node) -> Self {
         let slot = |_| Line::word::<M>(NOBODY, Place::named("prism").index(node.index));
-        Prism {
-            slots: (0..node.prism).map(slot).collect(),
-            node: node.index as u64,
-        }
+        Prism { slots: (0..node.prism).map(slot).collect(), node: node.index as u64 }
     }
 
     /// Leaves word of this token in a random slot; returns the other processor that was there.
@@ -82,14 +79,9 @@ struct Inner<M: Machine> {
 impl<M: Machine> LockedToggle<M> {
     pub(super) fn new(node: Node) -> Self {
         let place = Place::named("toggle").index(node.index);
-        let inner = |spot: &M::Spot| Inner {
-            lock: M::Word::new(0, spot),
-            passed: M::Word::new(0, spot),
-        };
-        LockedToggle {
-            line: Line::new::<M>(place, inner),
-            node: node.index as u64,
-        }
+        let inner =
+            |spot: &M::Spot| Inner { lock: M::Word::new(0, spot), passed: M::Word::new(0, spot) };
+        LockedToggle { line: Line::new::<M>(place, inner), node: node.index as u64 }
     }
 
     /// Phase 2: tries once to take the lock and pass the toggle. The token must be announced; it

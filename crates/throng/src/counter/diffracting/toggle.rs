@@ -27,9 +27,7 @@ impl<M: Machine> Balancer<M> for Toggle<M> {
     const MEETS: bool = false;
 
     fn new(node: Node) -> Self {
-        Toggle {
-            passed: Line::word::<M>(0, Place::named("toggle").index(node.index)),
-        }
+        Toggle { passed: Line::word::<M>(0, Place::named("toggle").index(node.index)) }
     }
 
     #[inline]
