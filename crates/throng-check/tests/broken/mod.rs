@@ -18,7 +18,7 @@ const fn about(name: &'static str, consistency: Consistency) -> About {
 }
 
 /// The broken counters whose numbers come out wrong in some schedule of any world.
-pub fn miscounting<M: Machine>() -> Vec<Registered<M>> {
+pub(crate) fn miscounting<M: Machine>() -> Vec<Registered<M>> {
     vec![
         Registered::of::<ReadThenAdd<M>>(),
         Registered::of::<DiffractingTree<M, SplitToggle<M>>>(),
@@ -30,7 +30,7 @@ pub fn miscounting<M: Machine>() -> Vec<Registered<M>> {
 
 /// Reads, then writes one more.
 #[derive(Debug)]
-pub struct ReadThenAdd<M: Machine> {
+pub(crate) struct ReadThenAdd<M: Machine> {
     next: Line<M::Word>,
 }
 
@@ -53,7 +53,7 @@ impl<M: Machine> Method<M> for ReadThenAdd<M> {
 
 /// A toggle by a load and a store.
 #[derive(Debug)]
-pub struct SplitToggle<M: Machine> {
+pub(crate) struct SplitToggle<M: Machine> {
     passed: Line<M::Word>,
 }
 
@@ -103,7 +103,7 @@ impl<M: Machine> Parts<M> {
 
 /// A prism that lets one token be diffracted twice.
 #[derive(Debug)]
-pub struct TwicePrism<M: Machine>(Parts<M>);
+pub(crate) struct TwicePrism<M: Machine>(Parts<M>);
 
 impl<M: Machine> Balancer<M> for TwicePrism<M> {
     const ABOUT: About = about("twice-prism", Consistency::Quiescent);
@@ -131,7 +131,7 @@ impl<M: Machine> Balancer<M> for TwicePrism<M> {
 
 /// A token that gives up waiting by a store instead of a compare-exchange.
 #[derive(Debug)]
-pub struct StoreTimeout<M: Machine>(Parts<M>);
+pub(crate) struct StoreTimeout<M: Machine>(Parts<M>);
 
 impl<M: Machine> Balancer<M> for StoreTimeout<M> {
     const ABOUT: About = about("store-timeout", Consistency::Quiescent);
@@ -163,7 +163,7 @@ impl<M: Machine> Balancer<M> for StoreTimeout<M> {
 
 /// A tree of toggles that says it is linearizable.
 #[derive(Debug)]
-pub struct Disordered<M: Machine>(DiffractingTree<M, Toggle<M>>);
+pub(crate) struct Disordered<M: Machine>(DiffractingTree<M, Toggle<M>>);
 
 impl<M: Machine> Counting<M> for Disordered<M> {
     fn next_on(&self, cpu: &M::Cpu) -> u64 {
@@ -182,7 +182,7 @@ impl<M: Machine> Method<M> for Disordered<M> {
 
 /// A lock that excludes, but does not pass on what was written under it.
 #[derive(Debug)]
-pub struct RelaxedLock<M: Machine>(Line<M::Word>);
+pub(crate) struct RelaxedLock<M: Machine>(Line<M::Word>);
 
 // SAFETY: none. This is a lie, for loom to find out.
 unsafe impl<M: Machine> Lock<M> for RelaxedLock<M> {
@@ -204,7 +204,7 @@ unsafe impl<M: Machine> Lock<M> for RelaxedLock<M> {
 
 /// A counter under that lock.
 #[derive(Debug)]
-pub struct WeaklyLocked<M: Machine>(Locked<M, RelaxedLock<M>>);
+pub(crate) struct WeaklyLocked<M: Machine>(Locked<M, RelaxedLock<M>>);
 
 impl<M: Machine> Counting<M> for WeaklyLocked<M> {
     fn next_on(&self, cpu: &M::Cpu) -> u64 {
@@ -222,7 +222,7 @@ impl<M: Machine> Method<M> for WeaklyLocked<M> {
 
 /// A counter that says it is wait-free but waits for a turn.
 #[derive(Debug)]
-pub struct TakesTurns<M: Machine> {
+pub(crate) struct TakesTurns<M: Machine> {
     taken: Line<M::Word>,
     served: Line<M::Word>,
 }

@@ -13,7 +13,7 @@ thread_local! {
 }
 
 /// Runs the trials; messages of expected panics are not printed.
-pub fn run(trials: Vec<Trial>) {
+pub(crate) fn run(trials: Vec<Trial>) {
     let loud = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         if !EXPECTING_FAILURE.get() {
@@ -24,7 +24,7 @@ pub fn run(trials: Vec<Trial>) {
 }
 
 /// A trial that must pass.
-pub fn passes(name: String, check: impl FnOnce() + Send + 'static) -> Trial {
+pub(crate) fn passes(name: String, check: impl FnOnce() + Send + 'static) -> Trial {
     Trial::test(name, move || {
         check();
         Ok(())
@@ -32,7 +32,7 @@ pub fn passes(name: String, check: impl FnOnce() + Send + 'static) -> Trial {
 }
 
 /// A trial that must fail, with `words` in its message: the check has to catch what is broken.
-pub fn is_caught(
+pub(crate) fn is_caught(
     name: String,
     words: &'static str,
     check: impl FnOnce() + Send + 'static,
@@ -59,7 +59,7 @@ fn message_of(panic: &(dyn Any + Send)) -> &str {
 }
 
 /// How many times longer than usual to run: `THRONG_LONG=100` in the environment.
-pub fn effort() -> usize {
+pub(crate) fn effort() -> usize {
     match std::env::var("THRONG_LONG") {
         Ok(times) => times.parse().expect("THRONG_LONG must be a number, such as 100"),
         Err(_) => 1,

@@ -93,6 +93,10 @@ unsafe impl<M: Machine> Lock<M> for McsLock<M> {
             }
             // Someone has swapped itself in but not yet linked itself to us.
             behind = node.next.wait_while(cpu, Acquire, |next| next == NOBODY);
+            if behind == NOBODY {
+                // Only where a processor that was stopped for good is being taken apart.
+                return;
+            }
         }
         self.node(behind).waiting.store(0, Release);
     }

@@ -48,7 +48,10 @@
 //!    [`Cpu::pause`]. The difference matters: checkers hand the processor over in the first kind
 //!    and do nothing in the second, because a hand-over inside a bounded spin would hide races.
 //! 3. A constructor makes words but does not access them.
-//! 4. Orderings are those of [`std::sync::atomic`] and mean the same. loom checks them (it treats
+//! 4. A destructor may wait, but must cope with a wait that returns although it is still blocked:
+//!    when the simulator takes a processor apart that was halted in the middle of a call, its
+//!    destructors run and nobody is left to wait for.
+//! 5. Orderings are those of [`std::sync::atomic`] and mean the same. loom checks them (it treats
 //!    sequentially consistent *accesses* as acquire-release, so a total order needs
 //!    [`Machine::fence`] or a read-modify-write); shuttle and the simulator are sequentially
 //!    consistent.
