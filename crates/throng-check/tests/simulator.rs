@@ -133,14 +133,14 @@ fn main() {
         add(
             "disturbed",
             Box::new(move || {
-                for seed in 0..400 * effort {
+                for seed in 0..1200 * effort {
                     disturbed(seed).check(method);
                 }
             }),
         );
-        add("halted", Box::new(move || halts(method, 300 * effort)));
+        add("halted", Box::new(move || halts(method, 600 * effort)));
         if method.about.consistency == Consistency::Quiescent {
-            add("steps", Box::new(move || steps(method, 100 * effort)));
+            add("steps", Box::new(move || steps(method, 300 * effort)));
         }
     }
 

@@ -68,11 +68,11 @@ fn main() {
     let mut trials = Vec::new();
     for method in methods::<Native>() {
         let name = method.about.name;
-        for (threads, calls) in [(2, 40_000), (3, 20_000), (16, 1_000), (64, 100)] {
+        for (threads, calls) in [(2, 200_000), (3, 100_000), (16, 5_000), (64, 1_000)] {
             let run = move || crowd(method, threads, calls * effort);
             trials.push(passes(format!("{name}::crowd_of_{threads}"), run));
         }
-        let run = move || coming_and_going(method, 8, 60 * effort);
+        let run = move || coming_and_going(method, 8, 150 * effort);
         trials.push(passes(format!("{name}::coming_and_going"), run));
     }
     let racy = Registered::of::<broken::ReadThenAdd<Native>>();

@@ -1,4 +1,72 @@
-//! Crate docs to come.
+//! Shared counters that keep their speed as the crowd of threads grows.
+//!
+//! A shared counter is the simplest way for threads to agree: unique ids, sequence numbers, loop
+//! indices, slots of a queue. It is also the simplest hot spot: every call moves the same cache
+//! line to another core. This crate has every way that is known to spread that load, behind one
+//! trait, each checked in every way we know.
+//!
+//! # A tour
+//!
+//! **Count.** A counter hands out 0, 1, 2, ... and no number twice. It is shared by reference, and
+//! threads may come and go:
+//!
+//! ```
+//! use std::thread;
+//! use throng::counter::Hardware;
+//!
+//! let tickets = Hardware::new();
+//! let mut drawn: Vec<u64> = thread::scope(|scope| {
+//!     let threads: Vec<_> = (0..4)
+//!         .map(|_| scope.spawn(|| [tickets.next(), tickets.next()]))
+//!         .collect();
+//!     threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+//! });
+//! drawn.sort();
+//! assert_eq!(drawn, [0, 1, 2, 3, 4, 5, 6, 7]);
+//! ```
+//!
+//! **Choose.** [`counter::Hardware`] is one `fetch_add` and hard to beat up to a dozen or so cores.
+//! Beyond, callers must keep out of each other's way: in a [`counter::DiffractingTree`] they meet
+//! in pairs and go separate ways, in a [`counter::Funnel`] one asks for many. `throng bench
+//! counters` (the crate `throng-lab`) measures them all on your machine. The table in [`counter`]
+//! says what each promises.
+//!
+//! ```
+//! use throng::counter::diffracting::{DiffractingTree, TreeShape};
+//! use throng::counter::{Funnel, FunnelShape};
+//!
+//! let tree = DiffractingTree::new(&TreeShape::of_depth(3))?;      // 8 words to count on
+//! let funnel = Funnel::new(FunnelShape::of_aggregators(4))?;      // linearizable
+//! assert_eq!((tree.next(), funnel.next()), (0, 0));
+//!
+//! let error = DiffractingTree::new(&TreeShape::of_depth(60)).unwrap_err();
+//! assert_eq!(error.to_string(), "depth 60: must be from 0 to 16");
+//! # Ok::<(), throng::counter::ShapeError>(())
+//! ```
+//!
+//! **Treat all alike.** Every method implements [`counter::Counting`], and [`counter::methods`]
+//! lists them:
+//!
+//! ```
+//! use throng::counter::{Shape, methods};
+//! use throng::machine::Native;
+//!
+//! for method in methods::<Native>() {
+//!     let counter = method.build(&Shape::for_processors(16))?;
+//!     assert_eq!(counter.next_on(&Native::cpu()), 0, "{}", method.about.name);
+//! }
+//! # Ok::<(), throng::counter::ShapeError>(())
+//! ```
+//!
+//! **Go elsewhere.** Every algorithm is generic over a [`machine::Machine`]. The same source runs on
+//! real threads, under the model checkers loom and shuttle (crate `throng-check`) and on simulated
+//! machines with hundreds of processors (crate `throng-sim`). On real threads the generality costs
+//! nothing: the instructions are those of hand-written atomics, and a test compares them.
+//!
+//! # Panics
+//! No call of a counter panics. Constructors do not panic either: a shape that cannot be built is a
+//! [`counter::ShapeError`] that names the value and what is allowed.
+
 pub mod counter;
 pub mod lock;
 pub mod machine;

@@ -162,11 +162,19 @@ pub trait Method<M: Machine>: Counting<M> + Sized + 'static {
 type Build<M> = fn(&Shape) -> Result<Box<dyn Counting<M>>, ShapeError>;
 
 /// A method in the list: what it says of itself, and how to build it.
-#[derive(Clone, Copy)]
 pub struct Registered<M: Machine> {
     /// What the method says of itself.
     pub about: About,
     build: Build<M>,
+}
+
+// Derived, these would ask the machine to be `Copy` too.
+impl<M: Machine> Copy for Registered<M> {}
+
+impl<M: Machine> Clone for Registered<M> {
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
 impl<M: Machine> Registered<M> {

@@ -22,7 +22,7 @@ const ON_A_LINE: usize = 32;
 
 /// All processors that ever walked the tree.
 #[derive(Debug)]
-pub(super) struct Crowd<M: Machine> {
+pub struct Crowd<M: Machine> {
     visitors: PerCpu<Visitor<M>>,
 }
 
@@ -37,7 +37,8 @@ struct Visitor<M: Machine> {
 
 impl<M: Machine> Crowd<M> {
     /// The crowd of a tree with balancers 1..`balancers`.
-    pub(super) fn new(balancers: usize) -> Self {
+    #[must_use]
+    pub fn new(balancers: usize) -> Self {
         let lines = balancers.div_ceil(ON_A_LINE);
         let spins = move |id: usize| {
             (0..lines)
@@ -66,7 +67,8 @@ pub struct Token<'a, M: Machine> {
 impl<'a, M: Machine> Token<'a, M> {
     /// A token of `cpu`; `meets` tells whether it will ever need to know who it is.
     #[inline]
-    pub(super) fn new(cpu: &'a M::Cpu, crowd: &'a Crowd<M>, meets: bool) -> Self {
+    #[must_use]
+    pub fn new(cpu: &'a M::Cpu, crowd: &'a Crowd<M>, meets: bool) -> Self {
         Token { cpu, id: if meets { cpu.id() } else { 0 }, crowd }
     }
 

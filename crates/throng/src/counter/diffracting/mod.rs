@@ -40,7 +40,7 @@ mod starvation_free;
 mod toggle;
 mod wait_free;
 
-pub use crowd::Token;
+pub use crowd::{Crowd, Token};
 pub use original::{Adaptive, Original, PrismThenLock, SecondChance};
 pub use starvation_free::StarvationFree;
 pub use toggle::Toggle;
@@ -48,7 +48,6 @@ pub use wait_free::WaitFree;
 
 use std::sync::atomic::Ordering::AcqRel;
 
-use self::crowd::Crowd;
 use super::method::MAX_DEPTH;
 use super::{About, Counting, Method, Shape, ShapeError};
 use crate::machine::{Line, Machine, Native, Place, Word};
