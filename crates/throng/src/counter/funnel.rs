@@ -43,7 +43,8 @@
 //!
 //! ## Memory ordering
 //! - `published` is stored with release after the batch was written and awaited with acquire. Leaders
-//!   follow each other through it, so what one leader writes (banks, `latest`) the next one sees.
+//!   follow each other through it, so what one leader writes (banks, `latest`) the next one sees,
+//!   and leaders read it relaxed.
 //! - A waiter reads `published`, then a record of `latest`, then `published` again. The record is
 //!   overwritten only after `published` has changed, with release, and is read with acquire: so if
 //!   `published` is the same both times, the record belonged to it.
@@ -52,7 +53,6 @@
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-use super::method::MAX_DEPTH;
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
 use crate::machine::{Cpu, Growing, Line, Machine, Native, PerCpu, Place, Word};
 
@@ -81,10 +81,10 @@ impl FunnelShape {
         FunnelShape { aggregators, bank: 128 }
     }
 
-    /// Half the square root of the number of processors: the gathering at an aggregator and that
-    /// at `main` then take about as long. The paper found 6 best for 176 threads.
+    /// Half the processors, at most 6: what the paper found best for 176 threads, and what
+    /// we measured as best for 16.
     fn aggregators_for(processors: usize) -> usize {
-        (processors.isqrt() / 2).clamp(1, 1 << MAX_DEPTH)
+        (processors / 2).clamp(1, 6)
     }
 }
 
@@ -106,11 +106,10 @@ impl<M: Machine> Funnel<M> {
     /// A funnel on machine `M`.
     ///
     /// # Errors
-    /// When there is no aggregator or no room in a bank, or more than 65 536 of either.
+    /// When there is no aggregator or no room in a bank, or more than 1024 aggregators.
     pub fn on_machine(shape: FunnelShape) -> Result<Self, ShapeError> {
-        let most = 1 << MAX_DEPTH;
-        ShapeError::check_range("aggregators", shape.aggregators, 1..=most)?;
-        ShapeError::check_range("batches in a bank", shape.bank, 1..=most)?;
+        ShapeError::check_range("aggregators", shape.aggregators, 1..=1024)?;
+        ShapeError::check_range("batches in a bank", shape.bank, 1..=65_536)?;
         Ok(Funnel {
             main: Line::word::<M>(0, Place::named("main")),
             aggregators: (0..shape.aggregators).map(|i| Aggregator::new(i, shape.bank)).collect(),
@@ -122,7 +121,7 @@ impl Funnel {
     /// A funnel for real threads.
     ///
     /// # Errors
-    /// When there is no aggregator or no room in a bank, or more than 65 536 of either.
+    /// When there is no aggregator or no room in a bank, or more than 1024 aggregators.
     pub fn new(shape: FunnelShape) -> Result<Self, ShapeError> {
         Self::on_machine(shape)
     }
@@ -147,10 +146,8 @@ impl<M: Machine> Counting<M> for Funnel<M> {
 struct Aggregator<M: Machine> {
     taken: Line<M::Word>,
     board: Line<Board<M>>,
-    /// Which bank is being filled. Leaders only.
-    filling: Line<Filling<M>>,
     banks: Growing<Bank<M>>,
-    bank_size: usize,
+    bank_size: u64,
 }
 
 /// What everyone waits at; all on one line.
@@ -161,11 +158,12 @@ struct Board<M: Machine> {
     latest: [Record<M>; 2],
 }
 
-/// A batch, and which bank it is kept in.
+/// A batch, and where it is kept.
 #[derive(Debug)]
 struct Record<M: Machine> {
     batch: Batch<M>,
-    bank: M::Word,
+    /// [`Kept`], packed.
+    kept: M::Word,
 }
 
 /// Tickets `first`.. were given the numbers `value`..
@@ -175,12 +173,22 @@ struct Batch<M: Machine> {
     value: M::Word,
 }
 
-/// Leaders' notes.
-#[derive(Debug)]
-struct Filling<M: Machine> {
-    bank: M::Word,
-    /// Batches in that bank.
-    used: M::Word,
+/// In which bank a batch is kept, and how many that bank held with it.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    bank: usize,
+    used: u64,
+}
+
+impl Kept {
+    fn packed(self) -> u64 {
+        (self.bank as u64) << 32 | self.used
+    }
+
+    #[inline]
+    fn unpack(packed: u64) -> Self {
+        Kept { bank: (packed >> 32) as usize, used: packed & u64::from(u32::MAX) }
+    }
 }
 
 /// A stretch of past batches.
@@ -190,7 +198,7 @@ struct Bank<M: Machine> {
     first: Line<M::Word>,
     /// In the order of their tickets; those behind the last one written are of earlier uses.
     batches: Box<[Line<[Batch<M>; ON_A_LINE]>]>,
-    /// Tickets that ever went into this bank. Leaders only.
+    /// Tickets that ever went into this bank, as of the last time it was full. Leaders only.
     given: Line<M::Word>,
     /// Tickets that each processor ever got answered from it.
     answered: PerCpu<Line<M::Word>>,
@@ -201,7 +209,7 @@ struct Bank<M: Machine> {
 struct Found {
     first: u64,
     value: u64,
-    bank: u64,
+    bank: usize,
 }
 
 impl<M: Machine> Aggregator<M> {
@@ -213,12 +221,8 @@ impl<M: Machine> Aggregator<M> {
                 published: M::Word::new(0, spot),
                 latest: [Record::new(spot), Record::new(spot)],
             }),
-            filling: Line::new::<M>(named("filling"), |spot| Filling {
-                bank: M::Word::new(0, spot),
-                used: M::Word::new(0, spot),
-            }),
             banks: Growing::new(FIRST_BANKS, move |_| Bank::new(bank_size)),
-            bank_size,
+            bank_size: bank_size as u64,
         }
     }
 
@@ -230,41 +234,39 @@ impl<M: Machine> Aggregator<M> {
         } else {
             self.latest(ticket, published).unwrap_or_else(|| self.look_up(ticket))
         };
-        self.banks.get(batch.bank as usize).answer(id);
+        self.banks.get(batch.bank).answer(id);
         batch.value + (ticket - batch.first)
     }
 
     /// Fetches numbers for all tickets from `first` on, and publishes them.
     fn lead(&self, first: u64, published: u64, main: &M::Word) -> Found {
-        let (bank, slot) = self.room();
         let end = self.taken.load(Acquire);
         let value = main.fetch_add(end - first, AcqRel);
-
-        let kept = self.banks.get(bank);
-        if slot == 0 {
-            kept.first.store(first, Release);
-        }
-        kept.batches[slot / ON_A_LINE][slot % ON_A_LINE].write(first, value);
-        kept.given.store(kept.given.load(Relaxed) + (end - first), Relaxed);
+        let kept = self.keep(first, value, published);
 
         let which = 1 - (published & 1);
         let record = &self.board.latest[which as usize];
         record.batch.write(first, value);
-        record.bank.store(bank as u64, Release);
+        record.kept.store(kept.packed(), Release);
         self.board.published.store(end << 1 | which, Release);
-        Found { first, value, bank: bank as u64 }
+        Found { first, value, bank: kept.bank }
     }
 
-    /// The bank and the slot in it for the next batch.
-    fn room(&self) -> (usize, usize) {
-        let Filling { bank, used } = &*self.filling;
-        let (mut in_bank, mut slot) = (bank.load(Relaxed) as usize, used.load(Relaxed) as usize);
-        if slot == self.bank_size {
-            (in_bank, slot) = (self.free_bank(in_bank), 0);
-            bank.store(in_bank as u64, Relaxed);
+    /// Writes a batch behind the last published one into its bank, or into another if that is full.
+    fn keep(&self, first: u64, value: u64, published: u64) -> Kept {
+        let last = &self.board.latest[(published & 1) as usize];
+        let Kept { mut bank, mut used } = Kept::unpack(last.kept.load(Relaxed));
+        if used == self.bank_size {
+            self.banks.get(bank).close(first);
+            (bank, used) = (self.free_bank(bank), 0);
         }
-        used.store(slot as u64 + 1, Relaxed);
-        (in_bank, slot)
+        let into = self.banks.get(bank);
+        if used == 0 {
+            into.first.store(first, Release);
+        }
+        let slot = used as usize;
+        into.batches[slot / ON_A_LINE][slot % ON_A_LINE].write(first, value);
+        Kept { bank, used: used + 1 }
     }
 
     /// A bank, other than `full`, in which every ticket has been answered; if need be, a new one.
@@ -285,7 +287,7 @@ impl<M: Machine> Aggregator<M> {
         let found = Found {
             first: record.batch.first.load(Acquire),
             value: record.batch.value.load(Acquire),
-            bank: record.bank.load(Acquire),
+            bank: Kept::unpack(record.kept.load(Acquire)).bank,
         };
         let unchanged = self.board.published.load(Relaxed) == published;
         (unchanged && found.first <= ticket).then_some(found)
@@ -298,7 +300,7 @@ impl<M: Machine> Aggregator<M> {
             .banks
             .iter()
             .enumerate()
-            .map(|(index, bank)| (bank.first.load(Acquire), index as u64, bank))
+            .map(|(index, bank)| (bank.first.load(Acquire), index, bank))
             .filter(|&(first, ..)| first <= ticket)
             .max_by_key(|&(first, ..)| first)
             .expect("the bank of a published ticket is kept until the ticket is answered");
@@ -316,7 +318,8 @@ impl<M: Machine> Aggregator<M> {
 
 impl<M: Machine> Record<M> {
     fn new(spot: &M::Spot) -> Self {
-        Record { batch: Batch::new(spot), bank: M::Word::new(0, spot) }
+        let nothing = Kept { bank: 0, used: 0 };
+        Record { batch: Batch::new(spot), kept: M::Word::new(nothing.packed(), spot) }
     }
 }
 
@@ -353,7 +356,13 @@ impl<M: Machine> Bank<M> {
         answered.store(answered.load(Relaxed) + 1, Release);
     }
 
-    /// Whether nobody will look for a batch here any more.
+    /// Notes how many tickets are in the bank now that it is full: those before `end`.
+    fn close(&self, end: u64) {
+        let tickets = end - self.first.load(Relaxed);
+        self.given.store(self.given.load(Relaxed) + tickets, Relaxed);
+    }
+
+    /// Whether nobody will look for a batch here any more. Not for the bank being filled.
     fn is_answered(&self) -> bool {
         let answered: u64 = self.answered.iter().map(|n| n.load(Acquire)).sum();
         answered == self.given.load(Relaxed)
@@ -390,7 +399,7 @@ mod tests {
         // Ticket 0 leads; ticket 1 is in its batch but goes to sleep at once.
         assert_eq!(aggregator.taken.fetch_add(2, AcqRel), 0);
         let batch = aggregator.lead(0, 0, &funnel.main);
-        aggregator.banks.get(batch.bank as usize).answer(1000);
+        aggregator.banks.get(batch.bank).answer(1000);
 
         let others = Arc::clone(&funnel);
         let last = thread::spawn(move || (0..10_000).map(|_| others.next()).max()).join().unwrap();
@@ -413,11 +422,11 @@ mod tests {
             let ticket = aggregator.taken.fetch_add(2, AcqRel);
             let published = aggregator.board.published.load(Acquire);
             let batch = aggregator.lead(ticket, published, &funnel.main);
-            aggregator.banks.get(batch.bank as usize).answer(0);
+            aggregator.banks.get(batch.bank).answer(0);
             if round < 10 {
                 sleeping.push(ticket + 1);
             } else {
-                aggregator.banks.get(batch.bank as usize).answer(1);
+                aggregator.banks.get(batch.bank).answer(1);
             }
         }
         let banks = aggregator.banks.iter().count();
@@ -433,6 +442,6 @@ mod tests {
         assert_eq!(FunnelShape::aggregators_for(1), 1);
         assert_eq!(FunnelShape::aggregators_for(176), 6);
         let error = Funnel::new(FunnelShape::of_aggregators(0)).unwrap_err();
-        assert_eq!(error.to_string(), "aggregators 0: must be from 1 to 65536");
+        assert_eq!(error.to_string(), "aggregators 0: must be from 1 to 1024");
     }
 }
