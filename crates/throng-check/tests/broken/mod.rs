@@ -11,7 +11,7 @@ use throng::counter::{
     About, Consistency, Counting, Locked, Method, Progress, Registered, Shape, ShapeError,
 };
 use throng::lock::Lock;
-use throng::machine::{Cpu, Line, Machine, Place, Word};
+use throng::machine::{Cpu, Line, Machine, PerCpu, Place, Word};
 
 const fn about(name: &'static str, consistency: Consistency) -> About {
     About { name, summary: "", paper: "", consistency, progress: Progress::WaitFree }
@@ -23,6 +23,7 @@ pub(crate) fn miscounting<M: Machine>() -> Vec<Registered<M>> {
         Registered::of::<ReadThenAdd<M>>(),
         Registered::of::<DiffractingTree<M, SplitToggle<M>>>(),
         Registered::of::<DiffractingTree<M, TwicePrism<M>>>(),
+        Registered::of::<DiffractingTree<M, OpenPrism<M>>>(),
         Registered::of::<DiffractingTree<M, StoreTimeout<M>>>(),
         Registered::of::<Disordered<M>>(),
     ]
@@ -103,20 +104,71 @@ impl<M: Machine> Parts<M> {
 
 /// A prism that lets one token be diffracted twice.
 #[derive(Debug)]
-pub(crate) struct TwicePrism<M: Machine>(Parts<M>);
+pub(crate) struct TwicePrism<M: Machine> {
+    parts: Parts<M>,
+    /// Where each processor is: 1 for waiting here.
+    waiting: PerCpu<Line<M::Word>>,
+}
+
+impl<M: Machine> TwicePrism<M> {
+    fn withdraw(&self, token: &Token<'_, M>) -> bool {
+        self.waiting.get(token.id()).compare_exchange(1, 0, AcqRel, Acquire).is_ok()
+    }
+
+    fn diffract(&self, other: usize) -> bool {
+        // BROKEN: should be one compare-exchange. Two tokens may both find it waiting.
+        let other = self.waiting.get(other);
+        let waits = other.load(Acquire) == 1;
+        if waits {
+            other.store(0, Release);
+        }
+        waits
+    }
+}
 
 impl<M: Machine> Balancer<M> for TwicePrism<M> {
     const ABOUT: About = about("twice-prism", Consistency::Quiescent);
 
     fn new(node: Node) -> Self {
-        TwicePrism(Parts::new(node))
+        let waiting = |id| Line::word::<M>(0, Place::named("location").index(id));
+        TwicePrism { parts: Parts::new(node), waiting: PerCpu::new(waiting) }
+    }
+
+    fn traverse(&self, token: &Token<'_, M>) -> Side {
+        let own = self.waiting.get(token.id());
+        own.store(1, Release);
+        if let Some(other) = self.parts.swap(token) {
+            if !self.withdraw(token) {
+                return Side::Right;
+            }
+            if self.diffract(other) {
+                return Side::Left;
+            }
+            own.store(1, Release);
+        }
+        if own.spin_while(token.cpu, 1, Acquire, |at| at == 1) != 1 || !self.withdraw(token) {
+            return Side::Right;
+        }
+        self.parts.toggle()
+    }
+}
+
+/// A prism in which a token may be diffracted while it diffracts another.
+#[derive(Debug)]
+pub(crate) struct OpenPrism<M: Machine>(Parts<M>);
+
+impl<M: Machine> Balancer<M> for OpenPrism<M> {
+    const ABOUT: About = about("open-prism", Consistency::Quiescent);
+
+    fn new(node: Node) -> Self {
+        OpenPrism(Parts::new(node))
     }
 
     fn traverse(&self, token: &Token<'_, M>) -> Side {
         let Parts { node, .. } = self.0;
         token.announce(node);
         if let Some(other) = self.0.swap(token) {
-            // BROKEN: does not withdraw first, so it may be diffracted while it diffracts.
+            // BROKEN: should withdraw first.
             if token.diffract(other, node) {
                 token.withdraw(node);
                 return Side::Left;
