@@ -35,14 +35,14 @@ fn text(counters: &[About]) -> String {
     let table = aligned(&rows, &[Left; 2]);
     let legend: String = TERMS
         .iter()
-        .filter(|(term, _)| fact_rows.iter().flatten().any(|cell| cell == term))
+        .filter(|(term, _)| fact_rows.iter().flatten().any(|cell| cell.contains(term)))
         .map(|(term, meaning)| format!("  {term}: {meaning}\n"))
         .collect();
     format!("Counters: hand out 0, 1, 2, ... each exactly once\n\n{table}\nWhere\n{legend}")
 }
 
 /// What the words of the list mean; those that occur in it are explained below it.
-const TERMS: [(&str, &str); 5] = [
+const TERMS: [(&str, &str); 7] = [
     ("linearizable", "a call that starts after another has returned gets a larger number"),
     (
         "quiescently consistent",
@@ -51,6 +51,8 @@ const TERMS: [(&str, &str); 5] = [
     ("wait-free", "every call finishes, whatever becomes of the other threads"),
     ("lock-free", "some call always finishes, whatever becomes of the other threads"),
     ("blocking", "a thread that stops in the middle of a call can hold up the others"),
+    ("DT96", "Shavit, Zemach: Diffracting Trees, ACM TOCS 1996"),
+    ("SS98", "Shavit, Upfal, Zemach: A Steady State Analysis of Diffracting Trees, 1998"),
 ];
 
 /// One structure in JSON.

@@ -70,3 +70,8 @@
 pub mod counter;
 pub mod lock;
 pub mod machine;
+
+/// The README's code, compiled and run with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadMe;

@@ -1,8 +1,9 @@
 //! A number under a lock: what counters were before machines had `fetch_add`, and the simplest
 //! rival of every paper (DT96 section 3.3.1, "ExpBackoff" and "MCS").
 //!
-//! Linearizable; blocking: a thread that stops while it holds the lock stops all. Use it to compare
-//! with, or where the number is part of a larger state ([`Guarded`]).
+//! *Linearizable*. *Blocking*: a thread that stops while it holds the lock stops all. *Memory*: two
+//! lines, and with the queue lock one more for each thread. *When to use it*: to compare with, or
+//! where the number is part of a larger state ([`Guarded`]).
 
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
 use crate::lock::{BackoffLock, Guarded, Lock, McsLock};

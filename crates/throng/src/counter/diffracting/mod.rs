@@ -30,8 +30,14 @@
 //! | [`StarvationFree`] | SS98 Figure 6 | goes back to the prism whenever the lock is taken |
 //! | [`WaitFree`] | DT96 Figure 7 | never: one atomic toggle, no lock |
 //!
-//! All are quiescently consistent. `README.md` in this directory has the protocol and why nothing
-//! is lost or given twice.
+//! All are quiescently consistent. *Progress*: [`Toggle`] and [`WaitFree`] are wait-free; the others
+//! block if a processor stops while it holds a toggle's lock. *Memory*: a line (128 bytes) for each
+//! leaf, toggle and prism slot, two for each balancer of [`StarvationFree`]; and for each thread a
+//! line, and four bytes a balancer. *When to use it*: where dozens of cores or more ask at once and
+//! numbers need not follow the order of calls; a depth of log2(cores / 8) is a good start. When
+//! callers are few, a tree costs more than it saves.
+//!
+//! `README.md` in this directory has the protocol and why nothing is lost or given twice.
 
 mod crowd;
 mod original;

@@ -81,7 +81,7 @@ impl<M: Machine, const ADAPTIVE: bool, const SECOND_CHANCE: bool> Balancer<M>
         },
         summary: match (ADAPTIVE, SECOND_CHANCE) {
             (false, false) => "a tree of prisms and locked toggles",
-            (true, false) => "the same, each processor learning how long to wait for a partner",
+            (true, false) => "the original, each processor learning how long to wait for a partner",
             (false, true) => "the original, waiting tokens announced in the prism again",
             (true, true) => "the adaptive one, waiting tokens announced in the prism again",
         },
