@@ -6,10 +6,15 @@ mod broken;
 mod harness;
 
 use harness::{is_caught, passes};
-use throng::counter::{Consistency, Progress, Registered, Shape, methods};
+use libtest_mimic::Trial;
+use throng::counter::diffracting::{
+    Adaptive, Balancer, Crowd, Node, Original, SecondChance, Side, StarvationFree, Toggle, Token,
+    WaitFree,
+};
+use throng::counter::{Progress, Registered, Shape, methods};
 use throng_check::spec::check_step;
 use throng_check::workload::Observed;
-use throng_sim::{End, Faults, Outcome, Sim, Simulation};
+use throng_sim::{End, Faults, Outcome, Sim, SimCpu, Simulation};
 
 /// One run of a counter.
 #[derive(Clone)]
@@ -107,18 +112,28 @@ fn halts(method: Registered<Sim>, seeds: u64) {
     }
 }
 
-/// The numbers of tokens that left on each output form a step.
-fn steps(method: Registered<Sim>, seeds: u64) {
-    const WIDTH: usize = 4;
+/// A bare balancer, without leaves: the tokens that left on either side form a step.
+fn balances<B: Balancer<Sim>>(seeds: u64) {
     for seed in 0..seeds {
         let run = disturbed(seed);
-        let run = Run { shape: Shape { width: Some(WIDTH), ..run.shape }, ..run };
-        let calls = run.of(method).shared.calls();
-        let exits = calls.iter().filter_map(|call| call.ended).map(|(_, v)| v as usize % WIDTH);
-        if let Err(violation) = check_step(WIDTH, exits) {
-            panic!("{} broke its promise: {violation} (seed {seed})", method.about.name);
+        let (spin, calls) = (run.shape.spin, run.calls);
+        let node = Node { index: 1, prism: 1 + seed as usize % 3, spin };
+        let traverse = move |(balancer, crowd): &(B, Crowd<Sim>), cpu: &SimCpu| -> Vec<Side> {
+            let token = Token::new(cpu, crowd);
+            (0..calls).map(|_| balancer.traverse(&token)).collect()
+        };
+        let outcome = run.simulation().run(move || (B::new(node), Crowd::new(2)), traverse);
+        let outcome = outcome.expect("the simulation can be set up");
+        assert_eq!(outcome.end, End::Finished, "{} (seed {seed})", B::ABOUT.name);
+        let exits = outcome.results.into_iter().flatten().flatten().map(|side| side as usize);
+        if let Err(violation) = check_step(2, exits) {
+            panic!("{} broke its promise: {violation} (seed {seed})", B::ABOUT.name);
         }
     }
+}
+
+fn balancer_trial<B: Balancer<Sim>>(seeds: u64) -> Trial {
+    passes(format!("{}::balances", B::ABOUT.name), move || balances::<B>(seeds))
 }
 
 fn main() {
@@ -139,10 +154,17 @@ fn main() {
             }),
         );
         add("halted", Box::new(move || halts(method, 600 * effort)));
-        if method.about.consistency == Consistency::Quiescent {
-            add("steps", Box::new(move || steps(method, 300 * effort)));
-        }
     }
+
+    let seeds = 400 * effort;
+    trials.extend([
+        balancer_trial::<Toggle<Sim>>(seeds),
+        balancer_trial::<Original<Sim>>(seeds),
+        balancer_trial::<Adaptive<Sim>>(seeds),
+        balancer_trial::<SecondChance<Sim>>(seeds),
+        balancer_trial::<StarvationFree<Sim>>(seeds),
+        balancer_trial::<WaitFree<Sim>>(seeds),
+    ]);
 
     let promise = "broke its promise";
     for method in broken::miscounting::<Sim>() {
@@ -153,8 +175,9 @@ fn main() {
             }
         }));
     }
-    let split = Registered::of::<throng::counter::DiffractingTree<Sim, broken::SplitToggle<Sim>>>();
-    trials.push(is_caught("broken::no-step".into(), promise, move || steps(split, 100)));
+    trials.push(is_caught("broken::no-step".into(), "no step", move || {
+        balances::<broken::SplitToggle<Sim>>(100);
+    }));
     let turns = Registered::of::<broken::TakesTurns<Sim>>();
     trials.push(is_caught("broken::takes-turns".into(), "is not wait-free", move || {
         halts(turns, 300);

@@ -18,7 +18,10 @@ pub struct Sim;
 #[derive(Debug)]
 pub struct SimSpot(pub(crate) LineAddress);
 
-impl Machine for Sim {
+// SAFETY: one processor at a time runs, so operations are atomic and in order; waits end when they
+// may, but in a processor that is taken apart; processors are numbered.
+#[allow(unsafe_code)]
+unsafe impl Machine for Sim {
     type Word = SimWord;
     type Cell<T: Send> = SimCell<T>;
     type Cpu = SimCpu;

@@ -2,8 +2,8 @@
 //!
 //! A shared counter is the simplest way for threads to agree: unique ids, sequence numbers, loop
 //! indices, slots of a queue. It is also the simplest hot spot: every call moves the same cache
-//! line to another core. This crate has every way that is known to spread that load, behind one
-//! trait, each checked in every way we know.
+//! line to another core. This crate has the known ways to spread that load, behind one trait, each
+//! checked in every way we know.
 //!
 //! # A tour
 //!

@@ -48,7 +48,7 @@ pub fn check_counting(calls: &[Call]) -> Result<(), Violation> {
         in_progress -= 1;
         returned += 1;
         largest = value.max(largest);
-        let missing = largest + 1 - returned;
+        let missing = largest - (returned - 1);
         if missing > in_progress {
             return Err(Violation::Missing { largest, missing, in_progress });
         }

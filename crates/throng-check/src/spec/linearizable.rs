@@ -3,11 +3,13 @@
 use super::Violation;
 use crate::history::Call;
 
-/// Checks that no call got a smaller number than one that was over before it began.
+/// Checks that the calls can be put in an order that respects both their numbers and time: no call
+/// got a smaller number than one that was over before it began, and every number that is missing
+/// can be held by a call in progress that began early enough.
 ///
-/// For a counter this is all of linearizability, once [`check_counting`](super::check_counting)
-/// holds: the numbers say in which order the calls must have taken effect, and such an order is
-/// right exactly if it never puts a call before one that was over when it began.
+/// Together with [`check_counting`](super::check_counting) this is all of linearizability: the
+/// numbers say in which order the calls must have taken effect, and such an order is right exactly
+/// if it never puts a call before one that was over when it began.
 ///
 /// ```
 /// use throng_check::history::Call;
@@ -21,7 +23,7 @@ use crate::history::Call;
 /// ```
 ///
 /// # Errors
-/// [`Violation::OutOfOrder`].
+/// [`Violation::OutOfOrder`] or [`Violation::Unclaimed`].
 pub fn check_linearizable(calls: &[Call]) -> Result<(), Violation> {
     let mut by_value: Vec<(u64, u64, u64)> = calls
         .iter()
@@ -30,12 +32,39 @@ pub fn check_linearizable(calls: &[Call]) -> Result<(), Violation> {
     by_value.sort_unstable();
 
     // From the largest number down: the earliest end among the larger numbers, and whose it is.
-    let mut earliest: Option<(u64, u64)> = None;
-    for (value, started, ended) in by_value.into_iter().rev() {
-        if let Some((_, larger)) = earliest.filter(|&(end, _)| end < started) {
-            return Err(Violation::OutOfOrder { earlier: larger, later: value });
+    // Whoever gets a smaller number must have begun by then.
+    let mut deadline: Option<(u64, u64)> = None;
+    let mut missing = Vec::new();
+    let mut above = 0;
+    // One more than can be claimed is enough to know.
+    let most = calls.iter().filter(|call| call.ended.is_none()).count() + 1;
+    for &(value, started, ended) in by_value.iter().rev() {
+        if let Some((end, larger)) = deadline {
+            missing.extend((value + 1..above).map(|skipped| (end, skipped)).take(most));
+            if end < started {
+                return Err(Violation::OutOfOrder { earlier: larger, later: value });
+            }
         }
-        earliest = Some(earliest.map_or((ended, value), |least| least.min((ended, value))));
+        deadline = Some(deadline.map_or((ended, value), |least| least.min((ended, value))));
+        above = value;
+    }
+    if let Some((end, _)) = deadline {
+        missing.extend((0..above).map(|skipped| (end, skipped)).take(most));
+    }
+    check_missing(calls, missing)
+}
+
+/// Checks that each of the missing numbers, given with the time by which its call must have begun,
+/// can be held by a call of its own that is in progress.
+fn check_missing(calls: &[Call], mut missing: Vec<(u64, u64)>) -> Result<(), Violation> {
+    let in_progress = calls.iter().filter(|call| call.ended.is_none());
+    let mut starts: Vec<u64> = in_progress.map(|call| call.started).collect();
+    starts.sort_unstable();
+    missing.sort_unstable();
+    for (i, &(deadline, value)) in missing.iter().enumerate() {
+        if starts.get(i).is_none_or(|&start| start > deadline) {
+            return Err(Violation::Unclaimed { value });
+        }
     }
     Ok(())
 }
@@ -45,26 +74,65 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition, tried on every pair.
-    fn by_definition(calls: &[(u64, u64, u64)]) -> bool {
-        calls
-            .iter()
-            .all(|&(_, ended, a)| calls.iter().all(|&(started, _, b)| !(ended < started && b < a)))
+    /// Start, end and number.
+    type Timed = (u64, u64, u64);
+
+    /// The definition, by brute force: some way to give the missing numbers to calls in progress
+    /// leaves no pair in the wrong order.
+    fn by_definition(calls: &[Call]) -> bool {
+        let ended = |call: &Call| call.ended.map(|(end, value)| (call.started, end, value));
+        let mut timed: Vec<Timed> = calls.iter().filter_map(ended).collect();
+        let pending = calls.iter().filter(|call| call.ended.is_none());
+        let mut pending: Vec<u64> = pending.map(|call| call.started).collect();
+        let largest = timed.iter().map(|call| call.2).max().unwrap_or(0);
+        let is_missing = |value: &u64| timed.iter().all(|call| call.2 != *value);
+        let missing: Vec<u64> = (0..largest).filter(is_missing).collect();
+        can_be_ordered(&missing, &mut pending, &mut timed)
+    }
+
+    fn can_be_ordered(missing: &[u64], pending: &mut Vec<u64>, timed: &mut Vec<Timed>) -> bool {
+        let Some((&value, rest)) = missing.split_first() else {
+            let wrong = |a: &Timed| timed.iter().any(|b| a.1 < b.0 && b.2 < a.2);
+            return !timed.iter().any(wrong);
+        };
+        (0..pending.len()).any(|i| {
+            let started = pending.remove(i);
+            timed.push((started, u64::MAX, value));
+            let found = can_be_ordered(rest, pending, timed);
+            timed.pop();
+            pending.insert(i, started);
+            found
+        })
+    }
+
+    #[test]
+    fn a_number_that_nobody_can_hold_is_found() {
+        // 1 was given before the only call that could have 0 began.
+        let calls = [Call::finished(0, 5, 1), Call::finished(1, 8, 2), Call::in_progress(6)];
+        assert_eq!(check_linearizable(&calls), Err(Violation::Unclaimed { value: 0 }));
+        let early = [Call::finished(0, 5, 1), Call::finished(1, 8, 2), Call::in_progress(5)];
+        assert_eq!(check_linearizable(&early), Ok(()));
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Numbers 0..n in some order; every fourth call or so never comes back.
         #[test]
-        fn agrees_with_the_definition(spans in prop::collection::vec((0_u64..30, 0_u64..10), 1..12),
-                                      rotate in 0_usize..12) {
+        fn agrees_with_the_definition(
+            spans in prop::collection::vec((0_u64..20, 0_u64..8, 0_u32..4), 1..8),
+            shift in 0_usize..8,
+        ) {
             let n = spans.len();
-            let calls: Vec<(u64, u64, u64)> = spans
-                .iter()
-                .enumerate()
-                .map(|(i, &(start, length))| (start, start + length, ((i + rotate) % n) as u64))
-                .collect();
-            let history: Vec<Call> =
-                calls.iter().map(|&(start, end, value)| Call::finished(start, end, value)).collect();
-            prop_assert_eq!(check_linearizable(&history).is_ok(), by_definition(&calls));
+            let call = |(i, &(started, length, fate)): (usize, &(u64, u64, u32))| {
+                if fate == 0 {
+                    Call::in_progress(started)
+                } else {
+                    Call::finished(started, started + length, ((i + shift) % n) as u64)
+                }
+            };
+            let calls: Vec<Call> = spans.iter().enumerate().map(call).collect();
+            prop_assert_eq!(check_linearizable(&calls).is_ok(), by_definition(&calls));
         }
     }
 }

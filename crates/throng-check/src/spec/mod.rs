@@ -39,6 +39,11 @@ pub enum Violation {
         /// What the later call got.
         later: u64,
     },
+    /// A number is missing, and no call in progress began early enough to hold it.
+    Unclaimed {
+        /// The number.
+        value: u64,
+    },
     /// The numbers of tokens on the outputs do not form a step.
     NoStep {
         /// How many left on each output.
@@ -57,6 +62,9 @@ impl fmt::Display for Violation {
             ),
             Violation::OutOfOrder { earlier, later } => {
                 write!(f, "{later} was given to a call that began after {earlier} had been given")
+            }
+            Violation::Unclaimed { value } => {
+                write!(f, "{value} was skipped: whoever may still get it began too late for that")
             }
             Violation::NoStep { exits } => write!(f, "no step on the outputs: {exits:?}"),
         }

@@ -56,7 +56,8 @@ impl Loom {
     }
 }
 
-impl Machine for Loom {
+// SAFETY: words are loom's atomics, waits end only when they may, and processors are numbered.
+unsafe impl Machine for Loom {
     type Word = LoomWord;
     type Cell<T: Send> = LoomCell<T>;
     type Cpu = LoomCpu;

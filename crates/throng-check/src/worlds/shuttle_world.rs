@@ -73,7 +73,8 @@ fn run_with(scheduler: impl Scheduler + 'static, run: impl Fn() + Send + Sync + 
     Runner::new(scheduler, config).run(run);
 }
 
-impl Machine for Shuttle {
+// SAFETY: words are shuttle's atomics, waits end only when they may, and processors are numbered.
+unsafe impl Machine for Shuttle {
     type Word = ShuttleWord;
     type Cell<T: Send> = ShuttleCell<T>;
     type Cpu = ShuttleCpu;

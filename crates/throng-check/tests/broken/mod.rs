@@ -248,7 +248,7 @@ unsafe impl<M: Machine> Lock<M> for RelaxedLock<M> {
         }
     }
 
-    fn release(&self, _cpu: &M::Cpu) {
+    unsafe fn release(&self, _cpu: &M::Cpu) {
         // BROKEN: should release.
         self.0.store(0, Relaxed);
     }

@@ -30,13 +30,14 @@
 //! | `RESULT` | the second's value is in `result` | the second: `IDLE` |
 //! | `CLOSED` | a first that goes up alone | the first: `IDLE` |
 //!
-//! Arrivals wait in the last four states. A first waits only for seconds, who wait only for
-//! seconds lower in the tree, so someone always moves.
+//! Arrivals wait in the last four states, for a pair higher up than all they hold. A first that
+//! combines waits for its second, who waits only for seconds lower in the tree. So someone always
+//! moves.
 //!
 //! *Linearizable*: the numbers of a batch are fixed by one `fetch_add`, while every caller of the
 //! batch is inside its call. *Blocking*: a processor that stops holds up everyone who comes through
-//! its nodes. Memory: a line for each node, `processors - 1` of them. Use it to compare with; it
-//! combines well only when callers arrive close together.
+//! its nodes. *Memory*: a line for each node, as many as processors, rounded up to a power of two.
+//! *When to use it*: to compare with; it combines well only when callers arrive close together.
 //!
 //! Differs from the paper: each node is one state word, moved by compare-exchange, instead of a
 //! monitor; any number of processors may share a leaf (a third waits until the pair is done); the
@@ -58,6 +59,9 @@ const SECOND: u64 = 2;
 const DEPOSITED: u64 = 3;
 const RESULT: u64 = 4;
 const CLOSED: u64 = 5;
+
+/// Two for each leaf of the deepest tree.
+const MAX_PROCESSORS: usize = 2 << MAX_DEPTH;
 
 /// The root's index; the children of node n are 2n and 2n + 1.
 const ROOT: usize = 1;
@@ -93,7 +97,7 @@ impl<M: Machine> CombiningTree<M> {
     /// # Errors
     /// When `processors` is 0 or needs more than 65 536 leaves.
     pub fn on_machine(processors: usize) -> Result<Self, ShapeError> {
-        let processors = ShapeError::check_range("processors", processors, 1..=2 << MAX_DEPTH)?;
+        ShapeError::check_range("processors", processors, 1..=MAX_PROCESSORS)?;
         Ok(Self::with_leaves(processors.div_ceil(2).next_power_of_two()))
     }
 
@@ -128,7 +132,8 @@ impl CombiningTree {
 
 impl<M: Machine> Counting<M> for CombiningTree<M> {
     fn next_on(&self, cpu: &M::Cpu) -> u64 {
-        let leaf = self.leaves + cpu.id() / 2 % self.leaves;
+        // The number of leaves is a power of two.
+        let leaf = self.leaves | ((cpu.id() / 2) & (self.leaves - 1));
 
         let mut height = 0;
         while leaf >> height != ROOT && self.node(leaf >> height).reserve(cpu) {
@@ -225,7 +230,7 @@ impl<M: Machine> Method<M> for CombiningTree<M> {
                 ShapeError::check_width(leaves)?;
                 Ok(Self::with_leaves(leaves))
             }
-            None => Self::on_machine(shape.processors),
+            None => Self::on_machine(shape.processors.clamp(1, MAX_PROCESSORS)),
         }
     }
 }

@@ -16,8 +16,9 @@
 //! even wires of one half and the odd wires of the other to one `Merger[k]`, the rest to another,
 //! and joins their i-th outputs by a last balancer.
 //!
-//! *Quiescently consistent*, *wait-free*. Depth k(k+1)/2 for width 2^k; a line for each of the
-//! w·k(k+1)/4 balancers. Use it to compare with: it has no hot spot but a long way through.
+//! *Quiescently consistent*, *wait-free*. Depth k(k+1)/2 for width w = 2^k. *Memory*: a line for each
+//! of the w·k(k+1)/4 balancers and w outputs. *When to use it*: to compare with, or where hundreds of
+//! cores ask at once: it has no hot spot, but a long way through.
 //!
 //! Differs from the paper's rival: toggles and counters are one `fetch_add` each, where the paper
 //! locks them; entry is on a random wire, as there.
@@ -43,7 +44,7 @@ pub struct CountingNetwork<M: Machine = Native> {
     outputs: Box<[Line<M::Word>]>,
 }
 
-/// The widest network: 120 lines' depth, 31 MB.
+/// The widest network: 78 balancers deep, 24 MB.
 const MAX_WIDTH: usize = 1 << 12;
 
 impl<M: Machine> CountingNetwork<M> {

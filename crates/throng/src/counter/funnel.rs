@@ -1,5 +1,6 @@
 //! The aggregating funnel: callers gather at an aggregator, and one of them fetches numbers for all
-//! (Roh, Fatourou, Jiang, Ruppert et al., PPoPP 2025; written from its description).
+//! (Roh, Wei, Ruppert, Fatourou, Jayanti, Shun: Aggregating Funnels for Faster Fetch&Add and Queues,
+//! PPoPP 2025; written from its description).
 //!
 //! ```text
 //!   callers 0, 2, 4 ─> aggregator 0 ─┐        aggregator:  ticket = fetch_add(1)
@@ -14,8 +15,12 @@
 //! So `main` sees one `fetch_add` a batch instead of one a call.
 //!
 //! *Linearizable*: the numbers of a batch are fixed by one `fetch_add`, while every caller of the
-//! batch is inside its call. *Blocking*: a caller that stops while it leads stops its aggregator.
-//! Use it where numbers must be linearizable and dozens of cores or more compete.
+//! batch is inside its call. *Blocking*: a caller that stops while it leads, or is about to, stops its
+//! aggregator. *Memory*: about 20 kB an aggregator, and a line for each of its threads and banks.
+//! *When to use it*: where numbers must be linearizable and dozens of cores or more compete.
+//!
+//! Differs from the paper: numbers go up by one only; past batches are kept in banks instead of a
+//! linked list that a collector frees; nobody goes to `main` directly.
 //!
 //! # Where a slow caller finds its batch
 //!
@@ -26,8 +31,8 @@
 //! tickets it got answered from the bank, and the leader who needs a bank adds them up and compares
 //! with the number of tickets that ever went into it.
 //!
-//! So a caller may stop for however long and still finds its batch, and it holds up nobody: there
-//! are never more banks than callers in progress, and two.
+//! So a caller whose batch is published may stop for however long and still finds it, and it holds
+//! up nobody: no more banks are in use than callers are in progress, and two.
 //!
 //! Why the bank is found: banks take turns, so the tickets of a bank that is in use are a range,
 //! and the range that holds ticket t is the one with the largest first ticket not above t. The same
@@ -50,6 +55,8 @@
 //!   `published` is the same both times, the record belonged to it.
 //! - A processor's count of answers is stored with release after it has read its batch, and added up
 //!   with acquire: a leader that finds all tickets of a bank answered overwrites it after the reads.
+//! - Only the k-th thread of an aggregator writes the k-th count: ids of threads that run at the same
+//!   time differ, and an id changes hands under a lock.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
@@ -106,10 +113,10 @@ impl<M: Machine> Funnel<M> {
     /// A funnel on machine `M`.
     ///
     /// # Errors
-    /// When there is no aggregator or no room in a bank, or more than 1024 aggregators.
+    /// When there are no aggregators or more than 1024, or a bank has no room or more than 4096.
     pub fn on_machine(shape: FunnelShape) -> Result<Self, ShapeError> {
         ShapeError::check_range("aggregators", shape.aggregators, 1..=1024)?;
-        ShapeError::check_range("batches in a bank", shape.bank, 1..=65_536)?;
+        ShapeError::check_range("batches in a bank", shape.bank, 1..=4096)?;
         Ok(Funnel {
             main: Line::word::<M>(0, Place::named("main")),
             aggregators: (0..shape.aggregators).map(|i| Aggregator::new(i, shape.bank)).collect(),
@@ -121,7 +128,7 @@ impl Funnel {
     /// A funnel for real threads.
     ///
     /// # Errors
-    /// When there is no aggregator or no room in a bank, or more than 1024 aggregators.
+    /// When there are no aggregators or more than 1024, or a bank has no room or more than 4096.
     pub fn new(shape: FunnelShape) -> Result<Self, ShapeError> {
         Self::on_machine(shape)
     }
@@ -136,8 +143,8 @@ impl Funnel {
 impl<M: Machine> Counting<M> for Funnel<M> {
     #[inline]
     fn next_on(&self, cpu: &M::Cpu) -> u64 {
-        let id = cpu.id();
-        self.aggregators[id % self.aggregators.len()].next(cpu, id, &self.main)
+        let (id, count) = (cpu.id(), self.aggregators.len());
+        self.aggregators[id % count].next(cpu, id / count, &self.main)
     }
 }
 
@@ -200,7 +207,7 @@ struct Bank<M: Machine> {
     batches: Box<[Line<[Batch<M>; ON_A_LINE]>]>,
     /// Tickets that ever went into this bank, as of the last time it was full. Leaders only.
     given: Line<M::Word>,
-    /// Tickets that each processor ever got answered from it.
+    /// Tickets that each caller ever got answered from it.
     answered: PerCpu<Line<M::Word>>,
 }
 
@@ -226,7 +233,8 @@ impl<M: Machine> Aggregator<M> {
         }
     }
 
-    fn next(&self, cpu: &M::Cpu, id: usize, main: &M::Word) -> u64 {
+    /// The next number for the `caller`-th of those who gather here.
+    fn next(&self, cpu: &M::Cpu, caller: usize, main: &M::Word) -> u64 {
         let ticket = self.taken.fetch_add(1, AcqRel);
         let published = self.board.published.wait_while(cpu, Acquire, |p| p >> 1 < ticket);
         let batch = if published >> 1 == ticket {
@@ -234,51 +242,48 @@ impl<M: Machine> Aggregator<M> {
         } else {
             self.latest(ticket, published).unwrap_or_else(|| self.look_up(ticket))
         };
-        self.banks.get(batch.bank).answer(id);
+        self.banks.get(batch.bank).answer(caller);
         batch.value + (ticket - batch.first)
     }
 
     /// Fetches numbers for all tickets from `first` on, and publishes them.
     fn lead(&self, first: u64, published: u64, main: &M::Word) -> Found {
+        // Before looking who is here: those who come meanwhile are then in this batch.
+        let Kept { bank, used } = self.room_for(first, published);
         let end = self.taken.load(Acquire);
         let value = main.fetch_add(end - first, AcqRel);
-        let kept = self.keep(first, value, published);
+        let slot = used as usize;
+        self.banks.get(bank).batches[slot / ON_A_LINE][slot % ON_A_LINE].write(first, value);
 
         let which = 1 - (published & 1);
         let record = &self.board.latest[which as usize];
         record.batch.write(first, value);
-        record.kept.store(kept.packed(), Release);
+        record.kept.store(Kept { bank, used: used + 1 }.packed(), Release);
         self.board.published.store(end << 1 | which, Release);
-        Found { first, value, bank: kept.bank }
+        Found { first, value, bank }
     }
 
-    /// Writes a batch behind the last published one into its bank, or into another if that is full.
-    fn keep(&self, first: u64, value: u64, published: u64) -> Kept {
+    /// The bank for a batch that begins at `first`, behind the last published one, and how many the
+    /// bank holds already.
+    fn room_for(&self, first: u64, published: u64) -> Kept {
         let last = &self.board.latest[(published & 1) as usize];
         let Kept { mut bank, mut used } = Kept::unpack(last.kept.load(Relaxed));
         if used == self.bank_size {
             self.banks.get(bank).close(first);
             (bank, used) = (self.free_bank(bank), 0);
         }
-        let into = self.banks.get(bank);
         if used == 0 {
-            into.first.store(first, Release);
+            self.banks.get(bank).first.store(first, Release);
         }
-        let slot = used as usize;
-        into.batches[slot / ON_A_LINE][slot % ON_A_LINE].write(first, value);
-        Kept { bank, used: used + 1 }
+        Kept { bank, used }
     }
 
     /// A bank, other than `full`, in which every ticket has been answered; if need be, a new one.
     fn free_bank(&self, full: usize) -> usize {
-        let mut made = 0;
-        for (index, bank) in self.banks.iter().enumerate() {
-            if index != full && bank.is_answered() {
-                return index;
-            }
-            made = index + 1;
-        }
-        made
+        let made = self.banks.iter().count();
+        // The one that was full longest ago is most likely free.
+        let mut others = (full + 1..made).chain(0..full);
+        others.find(|&bank| self.banks.get(bank).is_answered()).unwrap_or(made)
     }
 
     /// The latest batch, if `ticket` is in it.
@@ -349,10 +354,10 @@ impl<M: Machine> Bank<M> {
         }
     }
 
-    /// Notes that processor `id` has read one of its batches.
+    /// Notes that `caller` has read one of its batches.
     #[inline]
-    fn answer(&self, id: usize) {
-        let answered = self.answered.get(id);
+    fn answer(&self, caller: usize) {
+        let answered = self.answered.get(caller);
         answered.store(answered.load(Relaxed) + 1, Release);
     }
 

@@ -23,7 +23,8 @@ pub enum Consistency {
 /// What a counter promises when some processors stop for ever in the middle of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Every other call still finishes, in a bounded number of its own steps.
+    /// Every other call still finishes, in a bounded number of its own steps. (A thread's first
+    /// call also takes its id from a shared list, and may allocate memory.)
     WaitFree,
     /// Other calls may wait for ever.
     Blocking,
@@ -135,7 +136,7 @@ impl ShapeError {
     }
 }
 
-/// The deepest tree that can be built: 65 536 leaves, a few dozen megabytes.
+/// The deepest tree that can be built: 65 536 leaves.
 pub(crate) const MAX_DEPTH: u32 = 16;
 
 impl fmt::Display for ShapeError {

@@ -16,6 +16,11 @@
 //! *Quiescently consistent*: it may get a smaller one, but only while calls are in progress; at
 //! rest nothing is missing.
 //!
+//! A linearizable counter also orders memory: what a thread did before the call that got n is visible
+//! to whoever gets a larger number. A quiescently consistent one orders nothing.
+//!
+//! Numbers have 64 bits ([`Funnel`]: 63): enough for centuries of a billion calls a second.
+//!
 //! Every method implements [`Counting`], has a plain `next()` for real threads, and is listed in
 //! [`methods`].
 

@@ -1,9 +1,11 @@
 //! Test-and-test-and-set with exponential backoff.
 //!
-//! A waiter reads until the lock looks free, then tries to take it. When that fails
-//! someone else was faster, and so it idles for a random time, up to twice as long after each
-//! failure, before it looks again (Anderson 1990; Graunke and Thakkar 1990; DT96 section 3.3.1
-//! "ExpBackoff").
+//! A processor tries to take the lock. When it fails, it idles for a random time, up to twice as
+//! long after each failure, then reads until the lock looks free, and tries again (Anderson 1990;
+//! Graunke and Thakkar 1990; DT96 section 3.3.1 "ExpBackoff").
+//!
+//! Differs from the paper: the first try is not preceded by a read, which would only cost a lock
+//! that is free, as most are, a second transfer of its line.
 //!
 //! ## Memory ordering
 //! The compare-exchange that finds the lock free acquires what the store in `release` released.
@@ -44,7 +46,7 @@ unsafe impl<M: Machine> Lock<M> for BackoffLock<M> {
     }
 
     #[inline]
-    fn release(&self, _cpu: &M::Cpu) {
+    unsafe fn release(&self, _cpu: &M::Cpu) {
         self.state.store(FREE, Release);
     }
 }

@@ -8,6 +8,9 @@
 //!   node[2] (holds) ──next──> node[7] (waits) ──next──> node[1] (waits)
 //! ```
 //!
+//! With more threads than cores, every hand-over may have to wait until the next in the queue is
+//! given a core: fairness has its price.
+//!
 //! Differs from the paper: nodes are found by processor id instead of being passed by pointer, so
 //! nothing can dangle; a processor needs one node because it can wait for a given lock only once.
 //!
@@ -83,7 +86,7 @@ unsafe impl<M: Machine> Lock<M> for McsLock<M> {
     }
 
     #[inline]
-    fn release(&self, cpu: &M::Cpu) {
+    unsafe fn release(&self, cpu: &M::Cpu) {
         let me = cpu.id() as u64 + 1;
         let node = self.node(me);
         let mut behind = node.next.load(Acquire);

@@ -30,8 +30,11 @@ pub unsafe trait Lock<M: Machine = Native>: Send + Sync {
     /// ever.
     fn acquire(&self, cpu: &M::Cpu);
 
-    /// Frees the lock. Only the processor that holds it may call this.
-    fn release(&self, cpu: &M::Cpu);
+    /// Frees the lock.
+    ///
+    /// # Safety
+    /// Processor `cpu` must hold the lock.
+    unsafe fn release(&self, cpu: &M::Cpu);
 }
 
 /// A value that only one processor at a time can reach.
@@ -59,7 +62,8 @@ impl<T: Send, L: Lock<M>, M: Machine> Guarded<T, L, M> {
 
     /// Runs `f` on the value while no other processor can; the lock is freed even if `f` panics.
     ///
-    /// Calling `with` again on the same value inside `f` waits for ever.
+    /// Calling `with` again on the same value inside `f` waits for ever. Not for destructors (rule
+    /// 4 of the [machine contract](crate::machine)).
     #[inline]
     pub fn with<R>(&self, cpu: &M::Cpu, f: impl FnOnce(&mut T) -> R) -> R {
         let _held = Held::acquire(&self.lock, cpu);
@@ -91,7 +95,8 @@ impl<'a, L: Lock<M>, M: Machine> Held<'a, L, M> {
 impl<L: Lock<M>, M: Machine> Drop for Held<'_, L, M> {
     #[inline]
     fn drop(&mut self) {
-        self.lock.release(self.cpu);
+        // SAFETY: `Held` is made by `acquire` on this processor, and dropped once.
+        unsafe { self.lock.release(self.cpu) };
     }
 }
 

@@ -48,9 +48,9 @@
 //!    [`Cpu::pause`]. The difference matters: checkers hand the processor over in the first kind
 //!    and do nothing in the second, because a hand-over inside a bounded spin would hide races.
 //! 3. A constructor makes words but does not access them.
-//! 4. A destructor may wait, but must cope with a wait that returns although it is still blocked:
-//!    when the simulator takes a processor apart that was halted in the middle of a call, its
-//!    destructors run and nobody is left to wait for.
+//! 4. When the simulator takes a processor apart that was halted in the middle of a call, its
+//!    destructors run, and nobody is left for them to wait for: a wait returns although it is
+//!    blocked. So a destructor must not rely on a wait, nor take a lock.
 //! 5. Orderings are those of [`std::sync::atomic`] and mean the same. loom checks them (it treats
 //!    sequentially consistent *accesses* as acquire-release, so a total order needs
 //!    [`Machine::fence`] or a read-modify-write); shuttle and the simulator are sequentially
@@ -69,7 +69,13 @@ pub use per_cpu::{Growing, PerCpu};
 pub use place::{Home, Line, Place};
 
 /// A world in which the algorithms run.
-pub trait Machine: Debug + Sized + Send + Sync + 'static {
+///
+/// # Safety
+/// Locks, and so the exclusive access to what they protect, rest on the machine: operations on its
+/// words must be atomic and ordered as asked, [`Word::wait_while`] must not return while it is
+/// blocked (but see rule 4), and no two processors that run at the same time may have the same
+/// [`Cpu::id`].
+pub unsafe trait Machine: Debug + Sized + Send + Sync + 'static {
     /// A shared 64-bit word.
     type Word: Word<Self>;
     /// A payload protected by a protocol over words.
@@ -176,7 +182,8 @@ pub trait Cpu: Debug {
         ((u128::from(self.random()) * bound as u128) >> 64) as usize
     }
 
-    /// Idles for `times` units of about a cycle or a few: a bounded delay.
+    /// Idles for `times` units: a bounded delay. A unit is a cycle on a simulated machine, and a
+    /// pause instruction, 1 to 140 cycles by the chip, on a real one.
     fn pause(&self, times: u32);
 
     /// Marks the end of the `round`-th failed round of a loop without a bound. Real threads spin

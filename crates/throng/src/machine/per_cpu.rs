@@ -6,6 +6,9 @@ use std::sync::OnceLock;
 /// So many segments, each as large as all before it, reach further than any memory.
 const SEGMENTS: usize = 40;
 
+/// No more entries than this are made at the start.
+const MOST_FIRST: usize = 1 << 20;
+
 /// An array without an end whose entries never move.
 ///
 /// The first entries exist from the start; more appear, a segment at a time, when someone asks for
@@ -30,13 +33,16 @@ impl<T> Growing<T> {
     /// `make` may be called for an index that nobody asked for.
     pub fn new(first: usize, make: impl Fn(usize) -> T + Send + Sync + 'static) -> Self {
         Growing {
-            first: (0..first.max(1).next_power_of_two()).map(&make).collect(),
+            first: (0..first.clamp(1, MOST_FIRST).next_power_of_two()).map(&make).collect(),
             more: (0..SEGMENTS).map(|_| OnceLock::new()).collect(),
             make: Box::new(make),
         }
     }
 
     /// The entry `index`, made now if it is not there yet.
+    ///
+    /// # Panics
+    /// When `index` is beyond any memory: above 2^40.
     #[inline]
     pub fn get(&self, index: usize) -> &T {
         match self.first.get(index) {
@@ -46,7 +52,8 @@ impl<T> Growing<T> {
     }
 
     fn get_later(&self, index: usize) -> &T {
-        let segment = (index / self.first.len()).ilog2();
+        // The size of the first segment is a power of two.
+        let segment = index.ilog2() - self.first.len().trailing_zeros();
         let start = self.first.len() << segment;
         let entries = self.more[segment as usize]
             .get_or_init(|| (start..2 * start).map(&self.make).collect());

@@ -17,6 +17,9 @@ use crate::machine::{Cpu, Line, Machine, PerCpu, Place, Word};
 /// Nowhere: no balancer has index 0.
 const NOWHERE: u64 = 0;
 
+/// No processor's id.
+const ANONYMOUS: usize = usize::MAX;
+
 /// How many of a processor's own numbers lie on one line.
 const ON_A_LINE: usize = 32;
 
@@ -35,8 +38,16 @@ struct Visitor<M: Machine> {
     spins: Box<[Line<[AtomicU32; ON_A_LINE]>]>,
 }
 
+impl<M: Machine> Visitor<M> {
+    /// Takes the visitor away from `node`; false if it is not there any more.
+    #[inline]
+    fn leave(&self, node: u64) -> bool {
+        self.location.compare_exchange(node, NOWHERE, AcqRel, Acquire).is_ok()
+    }
+}
+
 impl<M: Machine> Crowd<M> {
-    /// The crowd of a tree with balancers 1..`balancers`.
+    /// The crowd of a tree; each processor can remember a spin for balancers 0..`balancers`.
     #[must_use]
     pub fn new(balancers: usize) -> Self {
         let lines = balancers.div_ceil(ON_A_LINE);
@@ -61,26 +72,37 @@ pub struct Token<'a, M: Machine> {
     /// The processor.
     pub cpu: &'a M::Cpu,
     id: usize,
+    own: &'a Visitor<M>,
     crowd: &'a Crowd<M>,
 }
 
 impl<'a, M: Machine> Token<'a, M> {
-    /// A token of `cpu`; `meets` tells whether it will ever need to know who it is.
+    /// A token of `cpu`, which may meet others.
     #[inline]
     #[must_use]
-    pub fn new(cpu: &'a M::Cpu, crowd: &'a Crowd<M>, meets: bool) -> Self {
-        Token { cpu, id: if meets { cpu.id() } else { 0 }, crowd }
+    pub fn new(cpu: &'a M::Cpu, crowd: &'a Crowd<M>) -> Self {
+        let id = cpu.id();
+        Token { cpu, id, own: crowd.visitors.get(id), crowd }
+    }
+
+    /// A token that will never meet anyone, and so need not know who it is.
+    #[inline]
+    pub(super) fn anonymous(cpu: &'a M::Cpu, crowd: &'a Crowd<M>) -> Self {
+        Token { cpu, id: ANONYMOUS, own: crowd.visitors.get(0), crowd }
     }
 
     /// The processor's id.
     #[inline]
+    #[must_use]
     pub fn id(&self) -> usize {
+        debug_assert_ne!(self.id, ANONYMOUS, "a balancer whose tokens meet must say so");
         self.id
     }
 
     #[inline]
     fn own(&self) -> &Visitor<M> {
-        self.crowd.visitors.get(self.id)
+        debug_assert_ne!(self.id, ANONYMOUS, "a balancer whose tokens meet must say so");
+        self.own
     }
 
     /// Tells everyone that this token is at `node` and may be diffracted.
@@ -92,19 +114,13 @@ impl<'a, M: Machine> Token<'a, M> {
     /// Withdraws the announcement; false if someone has diffracted this token already.
     #[inline]
     pub fn withdraw(&self, node: u64) -> bool {
-        self.clear(self.id, node)
+        self.own().leave(node)
     }
 
     /// Diffracts the token of processor `other`, if it is at `node` and free.
     #[inline]
     pub fn diffract(&self, other: usize, node: u64) -> bool {
-        self.clear(other, node)
-    }
-
-    #[inline]
-    fn clear(&self, id: usize, node: u64) -> bool {
-        let location = &self.crowd.visitors.get(id).location;
-        location.compare_exchange(node, NOWHERE, AcqRel, Acquire).is_ok()
+        self.crowd.visitors.get(other).leave(node)
     }
 
     /// Looks `polls` times whether someone diffracts this token.

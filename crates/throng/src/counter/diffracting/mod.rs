@@ -32,8 +32,9 @@
 //!
 //! All are quiescently consistent. *Progress*: [`Toggle`] and [`WaitFree`] are wait-free; the others
 //! block if a processor stops while it holds a toggle's lock. *Memory*: a line (128 bytes) for each
-//! leaf, toggle and prism slot, two for each balancer of [`StarvationFree`]; and for each thread a
-//! line, and four bytes a balancer. *When to use it*: where dozens of cores or more ask at once and
+//! leaf and prism slot, one to four for each balancer, and two for each thread; with [`Adaptive`] and
+//! [`SecondChance`] also four bytes for each balancer and thread. The deepest tree with the prisms of
+//! SS98 takes 190 MB. *When to use it*: where dozens of cores or more ask at once and
 //! numbers need not follow the order of calls; a depth of log2(cores / 8) is a good start. When
 //! callers are few, a tree costs more than it saves.
 //!
@@ -105,6 +106,10 @@ pub trait Balancer<M: Machine>: Send + Sync + Sized + 'static {
     /// Whether tokens meet, and so must know who they are.
     const MEETS: bool = true;
 
+    /// Whether each processor remembers how long to look for a partner
+    /// ([`Token::set_own_spin`]).
+    const LEARNS: bool = false;
+
     /// The prism sizes that the paper of this balancer used.
     const PRISMS: Prisms = Prisms::Dt96;
 
@@ -114,6 +119,9 @@ pub trait Balancer<M: Machine>: Send + Sync + Sized + 'static {
     /// Takes a token through.
     fn traverse(&self, token: &Token<'_, M>) -> Side;
 }
+
+/// So many prism slots take 256 MB; the deepest tree has half of them as in SS98.
+const MAX_SLOTS: usize = 1 << 21;
 
 /// The sizes of the prisms, level by level.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,9 +155,12 @@ impl Prisms {
             let allowed = format!("{levels}, one for each level of the tree");
             return Err(ShapeError::new("number of prism sizes", sizes.len(), allowed));
         }
-        for &size in &sizes {
+        let mut slots = 0;
+        for (level, &size) in sizes.iter().enumerate() {
             ShapeError::check_range("prism size", size, 1..=1 << MAX_DEPTH)?;
+            slots += size << level;
         }
+        ShapeError::check_range("prism slots in all", slots, 0..=MAX_SLOTS)?;
         Ok(sizes)
     }
 }
@@ -202,7 +213,7 @@ impl<M: Machine, B: Balancer<M>> DiffractingTree<M, B> {
     /// A tree on machine `M` with balancers `B`.
     ///
     /// # Errors
-    /// When the depth is above 16, or the prism sizes do not fit the depth.
+    /// When the depth is above 16, the prism sizes do not fit the depth, or are too many in all.
     pub fn on_machine(shape: &TreeShape) -> Result<Self, ShapeError> {
         ShapeError::check_range("depth", shape.depth as usize, 0..=MAX_DEPTH as usize)?;
         let sizes = shape.prisms.sizes(shape.depth)?;
@@ -215,7 +226,7 @@ impl<M: Machine, B: Balancer<M>> DiffractingTree<M, B> {
             depth: shape.depth,
             balancers: (1..width).map(balancer).collect(),
             leaves: (0..width).map(leaf).collect(),
-            crowd: Crowd::new(if B::MEETS { width } else { 0 }),
+            crowd: Crowd::new(if B::LEARNS { width } else { 0 }),
         })
     }
 }
@@ -224,7 +235,7 @@ impl DiffractingTree {
     /// A tree of starvation-free balancers for real threads.
     ///
     /// # Errors
-    /// When the depth is above 16, or the prism sizes do not fit the depth.
+    /// When the depth is above 16, the prism sizes do not fit the depth, or are too many in all.
     pub fn new(shape: &TreeShape) -> Result<Self, ShapeError> {
         Self::on_machine(shape)
     }
@@ -241,7 +252,8 @@ impl<B: Balancer<Native>> DiffractingTree<Native, B> {
 impl<M: Machine, B: Balancer<M>> Counting<M> for DiffractingTree<M, B> {
     #[inline]
     fn next_on(&self, cpu: &M::Cpu) -> u64 {
-        let token = Token::new(cpu, &self.crowd, B::MEETS);
+        let new = if B::MEETS { Token::new } else { Token::anonymous };
+        let token = new(cpu, &self.crowd);
         let (mut node, mut leaf) = (1, 0);
         for level in 0..self.depth {
             let side = self.balancers[node - 1].traverse(&token) as usize;
@@ -285,6 +297,8 @@ mod tests {
             "number of prism sizes 1: must be 2, one for each level of the tree"
         );
         assert_eq!(error(sizes(vec![4, 0])), "prism size 0: must be from 1 to 65536");
+        let huge = TreeShape { prisms: Prisms::Sizes(vec![65_536; 16]), ..TreeShape::of_depth(16) };
+        assert_eq!(error(huge), "prism slots in all 4294901760: must be from 0 to 2097152");
     }
 
     #[test]

@@ -8,6 +8,8 @@
 //!
 //! Differs from the paper:
 //! - the lock is read before it is tried (test-and-test-and-set, as in SS98);
+//! - after several rounds without luck the processor lets other threads run ([`Cpu::retry`]);
+//! - the second chance leaves word in a new random slot; the paper does not say in which;
 //! - a token that finds its own name in the prism does not try to pair with itself;
 //! - section 3.1 says that only the *next* pass starts with half the spin and that doublings last
 //!   for one pass, Figure 6 that both stay; we follow the figure;
@@ -56,7 +58,6 @@ impl<M: Machine, const ADAPTIVE: bool, const SECOND_CHANCE: bool>
 
     fn missed_the_toggle(&self, token: &Token<'_, M>, spin: u32) -> u32 {
         if SECOND_CHANCE {
-            // Only to be found: whoever was there before is not our concern in phase 2.
             self.prism.leave_word(token);
         }
         if ADAPTIVE {
@@ -94,6 +95,8 @@ impl<M: Machine, const ADAPTIVE: bool, const SECOND_CHANCE: bool> Balancer<M>
         progress: Progress::Blocking,
     };
 
+    const LEARNS: bool = ADAPTIVE;
+
     fn new(node: Node) -> Self {
         PrismThenLock {
             prism: Prism::new(node),
@@ -106,7 +109,7 @@ impl<M: Machine, const ADAPTIVE: bool, const SECOND_CHANCE: bool> Balancer<M>
 
     fn traverse(&self, token: &Token<'_, M>) -> Side {
         token.announce(self.node);
-        if let Some(side) = self.prism.meet(token) {
+        if let Some(side) = self.prism.meet(token, self.node) {
             return side;
         }
         let mut spin = self.spin(token);
@@ -115,7 +118,7 @@ impl<M: Machine, const ADAPTIVE: bool, const SECOND_CHANCE: bool> Balancer<M>
             if token.is_diffracted_within(spin, self.node) {
                 return Side::Right;
             }
-            match self.toggle.attempt(token) {
+            match self.toggle.attempt(token, self.node) {
                 Attempt::Toggled(side) => {
                     self.got_the_toggle(token, spin);
                     return side;

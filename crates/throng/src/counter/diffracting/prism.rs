@@ -14,39 +14,43 @@ const NOBODY: u64 = 0;
 pub(super) struct Prism<M: Machine> {
     /// Each the last processor that passed, which may be long gone.
     slots: Box<[Line<M::Word>]>,
-    /// The balancer this prism belongs to.
-    node: u64,
 }
 
 impl<M: Machine> Prism<M> {
     pub(super) fn new(node: Node) -> Self {
         let slot = |_| Line::word::<M>(NOBODY, Place::named("prism").index(node.index));
-        Prism { slots: (0..node.prism).map(slot).collect(), node: node.index as u64 }
+        Prism { slots: (0..node.prism).map(slot).collect() }
     }
 
-    /// Leaves word of this token in a random slot; returns the other processor that was there.
     #[inline]
-    pub(super) fn leave_word(&self, token: &Token<'_, M>) -> Option<usize> {
-        let slot = &self.slots[token.cpu.random_below(self.slots.len())];
-        let me = token.id() as u64 + 1;
-        let found = slot.swap(me, AcqRel);
-        (found != NOBODY && found != me).then(|| found as usize - 1)
+    fn random_slot(&self, token: &Token<'_, M>) -> &M::Word {
+        &self.slots[token.cpu.random_below(self.slots.len())]
     }
 
-    /// Phase 1: tries to pair with the token that was last in a random slot.
+    /// Leaves word of this token in a random slot.
+    #[inline]
+    pub(super) fn leave_word(&self, token: &Token<'_, M>) {
+        self.random_slot(token).store(token.id() as u64 + 1, Release);
+    }
+
+    /// Phase 1: leaves word in a random slot and tries to pair with the token that was there last.
     ///
-    /// The token must be announced. `None`: it met nobody and is announced still.
+    /// The token must be announced at `node`. `None`: it met nobody and is announced still.
     #[inline]
-    pub(super) fn meet(&self, token: &Token<'_, M>) -> Option<Side> {
-        let other = self.leave_word(token)?;
+    pub(super) fn meet(&self, token: &Token<'_, M>, node: u64) -> Option<Side> {
+        let me = token.id() as u64 + 1;
+        let found = self.random_slot(token).swap(me, AcqRel);
+        if found == NOBODY || found == me {
+            return None;
+        }
         // Whoever pairs with another must not be paired with meanwhile.
-        if !token.withdraw(self.node) {
+        if !token.withdraw(node) {
             return Some(Side::Right);
         }
-        if token.diffract(other, self.node) {
+        if token.diffract(found as usize - 1, node) {
             return Some(Side::Left);
         }
-        token.announce(self.node);
+        token.announce(node);
         None
     }
 }
@@ -64,10 +68,7 @@ pub(super) enum Attempt {
 
 /// A toggle under a lock, neighbours on one line.
 #[derive(Debug)]
-pub(super) struct LockedToggle<M: Machine> {
-    line: Line<Inner<M>>,
-    node: u64,
-}
+pub(super) struct LockedToggle<M: Machine>(Line<Inner<M>>);
 
 #[derive(Debug)]
 struct Inner<M: Machine> {
@@ -79,20 +80,21 @@ struct Inner<M: Machine> {
 impl<M: Machine> LockedToggle<M> {
     pub(super) fn new(node: Node) -> Self {
         let place = Place::named("toggle").index(node.index);
-        let inner =
-            |spot: &M::Spot| Inner { lock: M::Word::new(0, spot), passed: M::Word::new(0, spot) };
-        LockedToggle { line: Line::new::<M>(place, inner), node: node.index as u64 }
+        LockedToggle(Line::new::<M>(place, |spot| Inner {
+            lock: M::Word::new(0, spot),
+            passed: M::Word::new(0, spot),
+        }))
     }
 
-    /// Phase 2: tries once to take the lock and pass the toggle. The token must be announced; it
-    /// is announced still if the answer is `Busy`.
+    /// Phase 2: tries once to take the lock and pass the toggle. The token must be announced at
+    /// `node`; it is announced still if the answer is `Busy`.
     #[inline]
-    pub(super) fn attempt(&self, token: &Token<'_, M>) -> Attempt {
-        let Inner { lock, passed } = &*self.line;
+    pub(super) fn attempt(&self, token: &Token<'_, M>, node: u64) -> Attempt {
+        let Inner { lock, passed } = &*self.0;
         if lock.load(Relaxed) != 0 || lock.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
             return Attempt::Busy;
         }
-        let outcome = if token.withdraw(self.node) {
+        let outcome = if token.withdraw(node) {
             let before = passed.load(Relaxed);
             passed.store(before.wrapping_add(1), Relaxed);
             Attempt::Toggled(Side::of(before))

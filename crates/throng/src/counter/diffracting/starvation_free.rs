@@ -11,7 +11,8 @@
 //!
 //! Differs from the paper: the spin has a line of its own, so that learning it does not disturb the
 //! lock, and starts at an eighth of the most; a token that finds its own name in the prism does not
-//! try to pair with itself.
+//! try to pair with itself; after several rounds without luck the processor lets other threads run
+//! ([`Cpu::retry`]).
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -73,7 +74,7 @@ impl<M: Machine> Balancer<M> for StarvationFree<M> {
         token.announce(self.node);
         let mut round = 0;
         loop {
-            if let Some(side) = self.prism.meet(token) {
+            if let Some(side) = self.prism.meet(token, self.node) {
                 return side;
             }
             let spin = self.spin.load(Relaxed);
@@ -81,7 +82,7 @@ impl<M: Machine> Balancer<M> for StarvationFree<M> {
                 self.was_diffracted(spin);
                 return Side::Right;
             }
-            match self.toggle.attempt(token) {
+            match self.toggle.attempt(token, self.node) {
                 Attempt::Toggled(side) => {
                     self.got_the_toggle(spin);
                     return side;

@@ -2,7 +2,8 @@
 //!
 //! A token looks into the prism once, waits a bounded time to be met, withdraws, and passes an
 //! atomic toggle. So a call takes a bounded number of its own steps whatever the others do, even if
-//! they stop for ever (DT96 Lemma 5.19).
+//! they stop for ever (DT96 Lemma 5.19). A thread's first call is the exception: it is given its id
+//! under a lock, and memory may have to be allocated.
 //!
 //! Differs from the paper: the toggle is the lowest bit of a `fetch_add` instead of a
 //! fetch-and-complement, which x86-64 has only as a loop; a token that finds its own name in the
@@ -46,7 +47,7 @@ impl<M: Machine> Balancer<M> for WaitFree<M> {
     #[inline]
     fn traverse(&self, token: &Token<'_, M>) -> Side {
         token.announce(self.node);
-        if let Some(side) = self.prism.meet(token) {
+        if let Some(side) = self.prism.meet(token, self.node) {
             return side;
         }
         if token.is_diffracted_within(self.spin, self.node) || !token.withdraw(self.node) {
