@@ -69,6 +69,10 @@ pub struct CountersArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub width: Option<String>,
 
+    /// The same as a depth: a tree of depth D has 2^D leaves
+    #[arg(long, value_name = "D", allow_negative_numbers = true, conflicts_with = "width")]
+    pub depth: Option<String>,
+
     /// How often each counter is measured on each number of threads [default: 9, quick: 5]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub repetitions: Option<String>,

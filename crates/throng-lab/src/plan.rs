@@ -16,6 +16,8 @@ use crate::peers;
 
 /// The most threads that can be measured: each finds room for some thousand values.
 pub const MAX_THREADS: usize = 4096;
+/// The deepest tree of the library.
+const MAX_DEPTH: usize = 16;
 const MAX_REPETITIONS: usize = 1000;
 const MAX_RUN_MS: usize = 60_000;
 
@@ -48,6 +50,8 @@ impl CountersPlan {
         };
         let methods = select_methods(&typed.methods)?;
         let width = optional("--width", typed.width.as_deref(), 1..=usize::MAX)?;
+        let depth = optional("--depth", typed.depth.as_deref(), 0..=MAX_DEPTH)?;
+        let width = width.or(depth.map(|depth| 1 << depth));
         check_shapes(&methods, &threads, width)?;
         let pace = Pace::of(typed.quick);
         let repetitions =
@@ -288,6 +292,20 @@ mod tests {
         assert_eq!(suggest("LOCKED_MSC"), ["locked-mcs"]);
         assert_eq!(suggest("diffracting"), ["diffracting-prism", "diffracting-toggle"]);
         assert_eq!(suggest("zzz").len(), 1, "something is always suggested");
+    }
+
+    #[test]
+    fn a_depth_is_a_width() {
+        let of_depth = |depth: &str| CountersArguments {
+            depth: Some(depth.to_owned()),
+            ..CountersArguments::default()
+        };
+        assert_eq!(CountersPlan::resolve(&of_depth("3")).unwrap().width, Some(8));
+        assert_eq!(message(of_depth("60")), "--depth 60: must be a whole number from 0 to 16");
+        assert_eq!(
+            message(of_depth("14")),
+            "counting-network: width 16384: must be a power of two from 1 to 4096"
+        );
     }
 
     #[test]
