@@ -10,7 +10,7 @@ use loom::sync::atomic::{AtomicU64, fence};
 use loom::thread;
 use throng::machine::{Cell, Cpu, Machine, Place, Word};
 
-use super::atomic_word::word_of_atomic;
+use super::checker::machine_of_checker;
 
 /// The world of loom.
 ///
@@ -35,8 +35,9 @@ impl Loom {
     ) {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(preemptions);
-        // No time limit: a run that was cut short would pass as a success.
+        // No limits, not even from the environment: a run cut short would pass as a success.
         builder.max_duration = None;
+        builder.max_permutations = None;
         builder.max_branches = 20_000;
         let body = Arc::new(body);
         builder.check(move || {
@@ -56,25 +57,7 @@ impl Loom {
     }
 }
 
-// SAFETY: words are loom's atomics, waits end only when they may, and processors are numbered.
-unsafe impl Machine for Loom {
-    type Word = LoomWord;
-    type Cell<T: Send> = LoomCell<T>;
-    type Cpu = LoomCpu;
-    type Spot = ();
-
-    fn spot(_place: Place) {}
-
-    fn fence(order: Ordering) {
-        fence(order);
-    }
-}
-
-/// A loom atomic.
-#[derive(Debug)]
-pub struct LoomWord(AtomicU64);
-
-word_of_atomic!(Loom, LoomWord, LoomCpu);
+machine_of_checker!(Loom, LoomWord, LoomCell, LoomCpu);
 
 /// A loom cell, which reports accesses that are not ordered.
 pub struct LoomCell<T>(UnsafeCell<T>);

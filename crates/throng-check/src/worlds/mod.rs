@@ -4,7 +4,7 @@
 //! every schedule up to a number of preemptions, and every value that weak memory may show;
 //! shuttle tries random schedules of larger runs, sequentially consistent.
 
-mod atomic_word;
+mod checker;
 mod loom_world;
 mod shuttle_world;
 

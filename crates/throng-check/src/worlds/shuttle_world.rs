@@ -1,6 +1,6 @@
 //! shuttle: random schedules of larger runs.
 
-use std::cell::{Cell as StdCell, UnsafeCell};
+use std::cell::Cell as StdCell;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,9 +9,9 @@ use shuttle::rand::{Rng, thread_rng};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler, UrwRandomScheduler};
 use shuttle::sync::atomic::{AtomicU64, fence};
 use shuttle::{Config, MaxSteps, Runner, thread};
-use throng::machine::{Cell, Cpu, Machine, Place, Word};
+use throng::machine::{Cell, Cpu, Machine, Native, NativeCell, Place, Word};
 
-use super::atomic_word::word_of_atomic;
+use super::checker::machine_of_checker;
 
 /// The world of shuttle. Sequentially consistent: it does not see orderings that are too weak.
 #[derive(Clone, Copy, Debug)]
@@ -73,51 +73,29 @@ fn run_with(scheduler: impl Scheduler + 'static, run: impl Fn() + Send + Sync + 
     Runner::new(scheduler, config).run(run);
 }
 
-// SAFETY: words are shuttle's atomics, waits end only when they may, and processors are numbered.
-unsafe impl Machine for Shuttle {
-    type Word = ShuttleWord;
-    type Cell<T: Send> = ShuttleCell<T>;
-    type Cpu = ShuttleCpu;
-    type Spot = ();
+machine_of_checker!(Shuttle, ShuttleWord, ShuttleCell, ShuttleCpu);
 
-    fn spot(_place: Place) {}
+/// A cell. shuttle does not watch it; loom does.
+pub struct ShuttleCell<T>(NativeCell<T>);
 
-    fn fence(order: Ordering) {
-        fence(order);
+impl<T> fmt::Debug for ShuttleCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
-/// A shuttle atomic.
-#[derive(Debug)]
-pub struct ShuttleWord(AtomicU64);
-
-word_of_atomic!(Shuttle, ShuttleWord, ShuttleCpu);
-
-/// A cell. shuttle does not watch it; loom does.
-pub struct ShuttleCell<T>(UnsafeCell<T>);
-
-// SAFETY: as for `NativeCell`: `with_mut` is the only way in, its contract excludes overlapping
-// accesses.
-unsafe impl<T: Send> Sync for ShuttleCell<T> {}
-
 impl<T: Send> Cell<T, Shuttle> for ShuttleCell<T> {
     fn new(value: T, _spot: &()) -> Self {
-        ShuttleCell(UnsafeCell::new(value))
+        ShuttleCell(Cell::<T, Native>::new(value, &()))
     }
 
     unsafe fn with_mut<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         // SAFETY: the caller promises that no other access overlaps.
-        f(unsafe { &mut *self.0.get() })
+        unsafe { self.0.with_mut(f) }
     }
 
     fn into_inner(self) -> T {
         self.0.into_inner()
-    }
-}
-
-impl<T> fmt::Debug for ShuttleCell<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ShuttleCell").finish_non_exhaustive()
     }
 }
 

@@ -1,10 +1,30 @@
-//! The words of a checker: its atomics, one operation for one.
+//! What both checkers have in common: a machine whose words are their atomics, one operation for one.
 
-/// Implements [`Word`](throng::machine::Word) for a newtype around a checker's `AtomicU64`.
+/// Makes `$machine` a [`Machine`](throng::machine::Machine) with words around a checker's
+/// `AtomicU64`.
 ///
-/// `AtomicU64`, `Ordering`, `Word` and `thread` must be in scope: those of the checker.
-macro_rules! word_of_atomic {
-    ($machine:ty, $word:ident, $cpu:ty) => {
+/// `AtomicU64`, `fence` and `thread` must be in scope: those of the checker.
+macro_rules! machine_of_checker {
+    ($machine:ident, $word:ident, $cell:ident, $cpu:ident) => {
+        // SAFETY: words are the checker's atomics, waits end only when they may, and `explore`
+        // numbers the processors.
+        unsafe impl Machine for $machine {
+            type Word = $word;
+            type Cell<T: Send> = $cell<T>;
+            type Cpu = $cpu;
+            type Spot = ();
+
+            fn spot(_place: Place) {}
+
+            fn fence(order: Ordering) {
+                fence(order);
+            }
+        }
+
+        /// A word: the checker's atomic.
+        #[derive(Debug)]
+        pub struct $word(AtomicU64);
+
         impl Word<$machine> for $word {
             fn new(value: u64, _spot: &()) -> Self {
                 $word(AtomicU64::new(value))
@@ -83,4 +103,4 @@ macro_rules! word_of_atomic {
     };
 }
 
-pub(super) use word_of_atomic;
+pub(super) use machine_of_checker;
