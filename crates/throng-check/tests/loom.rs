@@ -4,7 +4,7 @@ mod broken;
 mod harness;
 
 use harness::{is_caught, passes};
-use throng::counter::{Registered, Shape, methods};
+use throng::counter::{Progress, Registered, Shape, methods};
 use throng_check::workload::Observed;
 use throng_check::worlds::Loom;
 
@@ -44,10 +44,14 @@ fn explore(method: Registered<Loom>, size: Size) {
 
 /// The runs for one method.
 fn sizes(method: &Registered<Loom>, more: usize) -> Vec<Size> {
-    // Processors that wait can hand the turn to each other again and again, and loom follows them.
-    // Where two of three wait most of the time, only one preemption comes to an end in minutes.
-    let waits = method.about.name.starts_with("locked") || method.about.name == "funnel";
-    let of_three = if waits { 1 } else { 2 + more };
+    // Two processors that wait can hand the turn to each other for ever while a third is stopped,
+    // and loom follows them. Where processors wait, few preemptions of three come to an end.
+    let name = method.about.name;
+    let of_three = match method.about.progress {
+        Progress::Blocking if name.starts_with("locked") || name == "funnel" => 1,
+        Progress::Blocking => 2,
+        Progress::WaitFree => 2 + more,
+    };
     vec![
         Size::new(2, 2, 3 + more, 1),
         Size::new(2, 2, 3 + more, 2),
