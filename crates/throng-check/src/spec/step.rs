@@ -7,7 +7,7 @@ use super::Violation;
 ///
 /// ```
 /// use throng_check::spec::check_step;
-/// assert!(check_step(4, [0, 1, 2, 0]).is_ok());
+/// assert!(check_step(4, [0, 1, 2, 3, 0]).is_ok());
 /// assert!(check_step(2, [0, 0]).is_err());
 /// ```
 ///

@@ -130,15 +130,22 @@ impl<'a, M: Machine> Token<'a, M> {
     }
 
     /// How long this processor last looked for a partner at `node`, if it ever did.
+    ///
+    /// # Panics
+    /// When the crowd has no room for a spin at `node`.
     #[inline]
-    pub(super) fn own_spin(&self, node: u64) -> Option<u32> {
+    #[must_use]
+    pub fn own_spin(&self, node: u64) -> Option<u32> {
         let spin = self.spin_of(node).load(Relaxed);
         (spin != 0).then_some(spin)
     }
 
     /// Remembers how long to look for a partner at `node`; not 0.
+    ///
+    /// # Panics
+    /// When the crowd has no room for a spin at `node`.
     #[inline]
-    pub(super) fn set_own_spin(&self, node: u64, spin: u32) {
+    pub fn set_own_spin(&self, node: u64, spin: u32) {
         self.spin_of(node).store(spin, Relaxed);
     }
 
