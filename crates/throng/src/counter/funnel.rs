@@ -45,6 +45,7 @@
 //! |---|---|
 //! | `taken` | tickets taken |
 //! | `published` | end of the last published batch, times 2, plus which of `latest` holds it |
+//! | `kept` | the bank of a batch, times 2^32, plus how many batches the bank held with it |
 //!
 //! ## Memory ordering
 //! - `published` is stored with release after the batch was written and awaited with acquire. Leaders
