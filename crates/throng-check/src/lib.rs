@@ -6,9 +6,10 @@
 //! - `worlds` (feature `worlds`): loom and shuttle as machines.
 //!
 //! The checks themselves are this crate's integration tests: `loom` (small, every schedule),
-//! `shuttle` (larger, random schedules), `simulator` (hundreds of processors, with faults) and
-//! `stress` (real threads). Each runs every method in [`throng::counter::methods`]; each also runs
-//! broken ones and fails if they go unnoticed.
+//! `shuttle` (larger, random schedules), `simulator` (many processors, with faults), `properties`
+//! (any shape under any load, simulated) and `stress` (real threads). Each runs every method in
+//! [`throng::counter::methods`]; all but `properties` also run broken ones and fail if they go
+//! unnoticed.
 
 pub mod history;
 pub mod spec;

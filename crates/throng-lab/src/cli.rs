@@ -8,6 +8,9 @@ use clap::{Args, Parser, Subcommand};
 /// Shared counters that keep their speed as the crowd of threads grows: list them, measure them.
 ///
 /// Without a command, measures every counter on this machine in about ten seconds.
+///
+/// Exit code: 0 if all went well, 1 if a counter failed its check, 2 if an argument is wrong or an
+/// output cannot be written.
 #[derive(Debug, Parser)]
 #[command(name = "throng", version, max_term_width = 100)]
 pub struct Arguments {
@@ -77,7 +80,8 @@ pub struct CountersArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub repetitions: Option<String>,
 
-    /// Time of one run in milliseconds [default: so that all of it takes a minute or two; quick:
+    /// Time of one run in milliseconds, at most: a counter that has filled the memory for its values
+    /// ends its run early [default: so that all of it takes a minute or two; quick:
     /// ten seconds]
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     pub milliseconds: Option<String>,

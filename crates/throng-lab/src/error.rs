@@ -24,7 +24,7 @@ pub enum Error {
     UnknownMethod {
         /// What was typed.
         name: String,
-        /// Names that were perhaps meant, best first; every name where none is near.
+        /// Names that were perhaps meant, best first; the nearest one where none is near.
         suggestions: Vec<&'static str>,
     },
     /// A counter cannot be built in the shape asked for.
@@ -74,18 +74,17 @@ pub enum Error {
 }
 
 impl Error {
-    /// 2 for a mistake in the arguments, 1 for everything that went wrong later.
+    /// 2 for a mistake in the arguments or an output that cannot be written, 1 for everything that
+    /// went wrong while measuring.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Value { .. }
             | Error::UnknownMethod { .. }
             | Error::Shape { .. }
-            | Error::OpenJson { .. } => 2,
-            Error::Write { .. }
-            | Error::Spawn { .. }
-            | Error::Panicked { .. }
-            | Error::Miscounted { .. } => 1,
+            | Error::OpenJson { .. }
+            | Error::Write { .. } => 2,
+            Error::Spawn { .. } | Error::Panicked { .. } | Error::Miscounted { .. } => 1,
         }
     }
 }

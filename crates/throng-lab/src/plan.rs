@@ -2,6 +2,7 @@
 //!
 //! Everything that can be wrong with the arguments is found here, before the first measurement.
 
+use std::iter;
 use std::ops::RangeInclusive;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -49,7 +50,7 @@ impl CountersPlan {
             None => default_threads(cores()),
         };
         let methods = select_methods(&typed.methods)?;
-        let width = optional("--width", typed.width.as_deref(), 1..=usize::MAX)?;
+        let width = optional("--width", typed.width.as_deref(), 1..=1 << MAX_DEPTH)?;
         let depth = optional("--depth", typed.depth.as_deref(), 0..=MAX_DEPTH)?;
         let width = width.or(depth.map(|depth| 1 << depth));
         check_shapes(&methods, &threads, width)?;
@@ -95,7 +96,7 @@ struct Pace {
     repetitions: usize,
     /// Of all runs together, without warming up and checking, which take about as long again.
     budget_ms: usize,
-    /// Of one run. The upper end is when the fastest counter has filled the memory.
+    /// Of one run. The fastest counters fill the memory sooner, which ends the run.
     run_ms: RangeInclusive<usize>,
 }
 
@@ -150,11 +151,7 @@ fn optional(
     typed: Option<&str>,
     range: RangeInclusive<usize>,
 ) -> Result<Option<usize>, Error> {
-    let allowed = if *range.end() == usize::MAX {
-        format!("a whole number from {}", range.start())
-    } else {
-        format!("a whole number from {} to {}", range.start(), range.end())
-    };
+    let allowed = format!("a whole number from {} to {}", range.start(), range.end());
     typed.map(|text| number(option, text, range, &allowed)).transpose()
 }
 
@@ -174,19 +171,20 @@ fn number(
 fn select_methods(names: &[String]) -> Result<Vec<Registered<Native>>, Error> {
     let all = methods::<Native>();
     let reference = peers::reference();
-    let is_known = |name: &str| all.iter().any(|m| m.about.name == name);
+    let known: Vec<&str> =
+        iter::once(&reference).chain(&all).map(|method| method.about.name).collect();
     for name in names {
-        if name != reference.about.name && !is_known(name) {
+        if !known.contains(&name.as_str()) {
             return Err(Error::UnknownMethod {
                 name: name.clone(),
-                suggestions: suggestions(name, all.iter().map(|m| m.about.name)),
+                suggestions: suggestions(name, known.iter().copied()),
             });
         }
     }
     let chosen = all
         .into_iter()
         .filter(|m| names.is_empty() || names.iter().any(|name| name == m.about.name));
-    Ok(std::iter::once(reference).chain(chosen).collect())
+    Ok(iter::once(reference).chain(chosen).collect())
 }
 
 /// At most so many names are suggested.

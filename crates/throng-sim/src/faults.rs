@@ -7,6 +7,11 @@ use crate::error::SimError;
 use crate::queue::PROCESSORS_MAX;
 use crate::random::{Purpose, Random};
 
+/// No delay or stall is longer than this, so that simulated time, which has 48 bits, lasts.
+const CYCLES_MAX: u64 = 1 << 40;
+/// No processor is slower than this.
+const FACTOR_MAX: u64 = 1 << 20;
+
 /// What goes wrong in a simulation. Everything is decided by the seed.
 ///
 /// Parts are added one after another and all apply. The accesses of a processor to shared memory
@@ -96,7 +101,8 @@ impl Faults {
         self.stop(processor, access, Stop::HaltAfter)
     }
 
-    /// Every access of `processor` takes `factor` times as long as it would, queueing included.
+    /// Every access of `processor` takes `factor` times as long as it would, queueing included. The
+    /// line is free for others as soon as it would have been.
     #[must_use]
     pub fn slow(mut self, processor: usize, factor: u32) -> Self {
         self.slow.push(Slow { processor, factor: factor.into() });
@@ -131,17 +137,21 @@ impl Faults {
     pub(crate) fn check(&self, processors: usize) -> Result<(), SimError> {
         let last = processors as u64 - 1;
         let anything = 1..=u64::MAX;
+        let cycles = 1..=CYCLES_MAX;
         for delays in &self.delays {
             SimError::check("faults: delay one access in", delays.one_in, anything.clone())?;
-            SimError::check("faults: delay cycles", delays.cycles_max, anything.clone())?;
+            SimError::check("faults: delay cycles", delays.cycles_max, cycles.clone())?;
         }
         for stop in &self.stops {
             SimError::check("faults: processor", stop.processor as u64, 0..=last)?;
             SimError::check("faults: access number", stop.access, anything.clone())?;
+            if let Stop::Stall(length) = stop.stop {
+                SimError::check("faults: stall cycles", length, 0..=CYCLES_MAX)?;
+            }
         }
         for slow in &self.slow {
             SimError::check("faults: processor", slow.processor as u64, 0..=last)?;
-            SimError::check("faults: slow factor", slow.factor, anything.clone())?;
+            SimError::check("faults: slow factor", slow.factor, 1..=FACTOR_MAX)?;
         }
         for random in &self.random_stops {
             let count_max = match random.stop {
@@ -151,7 +161,7 @@ impl Faults {
             SimError::check("faults: count", random.count as u64, 0..=count_max as u64)?;
             SimError::check("faults: access number", random.access_max, anything.clone())?;
             if let Stop::Stall(cycles_max) = random.stop {
-                SimError::check("faults: stall cycles", cycles_max, anything.clone())?;
+                SimError::check("faults: stall cycles", cycles_max, cycles.clone())?;
             }
         }
         Ok(())
@@ -168,7 +178,8 @@ impl Faults {
             })
             .collect();
         for slow in &self.slow {
-            each[slow.processor].slow *= slow.factor;
+            let so_far = &mut each[slow.processor].slow;
+            *so_far = so_far.saturating_mul(slow.factor).min(FACTOR_MAX);
         }
         for chosen in self.stops.iter().copied().chain(self.choose(processors, seed)) {
             each[chosen.processor].stops.push((chosen.access, chosen.stop));
@@ -317,7 +328,7 @@ mod tests {
         let refused = [
             (Faults::none().stall(4, 1, 9), "faults: processor 4: must be from 0 to 3"),
             (Faults::none().halt_before(0, 0), "faults: access number 0: must be at least 1"),
-            (Faults::none().slow(0, 0), "faults: slow factor 0: must be at least 1"),
+            (Faults::none().slow(0, 0), "faults: slow factor 0: must be from 1 to 1048576"),
             (Faults::none().random_halts(5, 1), "faults: count 5: must be from 0 to 4"),
             (
                 Faults::none().random_delays(0, 1),

@@ -4,7 +4,7 @@
 //! every access to shared memory costs simulated cycles, and the processor that is earliest in
 //! simulated time runs next. Nothing else decides, so the same seed gives the same run, bit for
 //! bit: every value, every time, every order. That makes rare interleavings repeatable, lets one
-//! laptop look at machines of any size, and lets processors be delayed, stalled or halted at any
+//! laptop look at machines of thousands of processors, and lets processors be delayed, stalled or halted at any
 //! chosen access ([`Faults`]).
 //!
 //! ```

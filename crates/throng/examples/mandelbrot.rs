@@ -42,7 +42,7 @@ impl Job {
     fn from_arguments(mut typed: impl Iterator<Item = String>) -> Result<Self, Box<dyn Error>> {
         let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         let job = Job {
-            path: typed.next().unwrap_or_else(|| "mandelbrot.png".to_owned()),
+            path: path(typed.next())?,
             width: number("width", typed.next(), 1200, 20_000)?,
             height: number("height", typed.next(), 800, 20_000)?,
             threads: number("threads", typed.next(), cores.min(1024), 1024)?,
@@ -132,6 +132,17 @@ fn grey(x: f64, y: f64) -> u8 {
         (a, b) = (a2 - b2 + x, 2.0 * a * b + y);
     }
     0
+}
+
+/// The file that was typed, or one in the current directory.
+fn path(typed: Option<String>) -> Result<String, String> {
+    match typed {
+        None => Ok("mandelbrot.png".to_owned()),
+        Some(option) if option.starts_with('-') => Err(format!(
+            "{option:?} is no file; usage: mandelbrot [FILE] [WIDTH] [HEIGHT] [THREADS]"
+        )),
+        Some(path) => Ok(path),
+    }
 }
 
 /// A number that was typed, or `default` where none was.

@@ -97,7 +97,7 @@ pub struct LoomCpu {
 
 impl LoomCpu {
     fn new(id: usize) -> Self {
-        LoomCpu { id, random: StdCell::new(id as u64 + 1), clock: StdCell::new(0) }
+        LoomCpu { id, random: StdCell::new(1), clock: StdCell::new(0) }
     }
 }
 
@@ -106,7 +106,8 @@ impl Cpu for LoomCpu {
         self.id
     }
 
-    /// The same numbers in every schedule: loom replays schedules, not choices.
+    /// The same numbers in every schedule, because loom replays schedules, not choices; and on every
+    /// processor, so that those who choose a place to meet choose the same.
     fn random(&self) -> u64 {
         let state = self.random.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         self.random.set(state);

@@ -15,7 +15,7 @@ pub fn text(plan: &CountersPlan, setup: &Setup, summary: &Summary) -> String {
     for block in blocks(summary) {
         let _ = writeln!(text, "{block}");
     }
-    let _ = writeln!(text, "{}\n\n{}", legend(plan, summary), advice(summary));
+    let _ = writeln!(text, "{}\n\n{}", legend(plan, summary), advice(summary, plan.repetitions));
     text
 }
 
@@ -23,7 +23,7 @@ pub fn text(plan: &CountersPlan, setup: &Setup, summary: &Summary) -> String {
 fn setup_line(plan: &CountersPlan, setup: &Setup) -> String {
     let plural = |n: usize| if n == 1 { "" } else { "s" };
     let mut line = format!(
-        "{}, {} core{}, threads {}pinned",
+        "{}, {} processor{}, threads {}pinned",
         setup.processor,
         setup.cores,
         plural(setup.cores),
@@ -37,7 +37,7 @@ fn setup_line(plan: &CountersPlan, setup: &Setup) -> String {
     }
     let _ = write!(
         line,
-        "; each number from {} run{} of {} ms",
+        "; each number from {} run{} of up to {} ms",
         plan.repetitions,
         plural(plan.repetitions),
         plan.run_time.as_millis()
@@ -168,21 +168,32 @@ fn noise(summary: &Summary) -> Option<String> {
 
 /// A counter this much faster than the reference, and faster in all runs, is clearly faster.
 const CLEARLY: f64 = 1.05;
+/// Fewer runs than this say nothing about what is faster.
+const FEWEST_RUNS: usize = 3;
 
 /// One sentence: what to use on this machine.
-fn advice(summary: &Summary) -> String {
+fn advice(summary: &Summary, repetitions: usize) -> String {
+    if repetitions < FEWEST_RUNS {
+        return format!("Too few runs for advice: it takes --repetitions {FEWEST_RUNS} or more.");
+    }
     let mut most_threads = summary.rows().iter().filter_map(|cells| cells.last());
     let Some(reference) = most_threads.next().filter(|r| r.million_per_second > 0.0) else {
         return "The runs were too short to measure anything.".to_owned();
     };
     let on = count(reference.threads);
-    let best = most_threads.max_by(|a, b| a.million_per_second.total_cmp(&b.million_per_second));
+    // `hardware` is the reference behind the library's trait: there is nothing to choose.
+    let best = most_threads
+        .filter(|cell| cell.method != "hardware")
+        .max_by(|a, b| a.million_per_second.total_cmp(&b.million_per_second));
     let Some(best) = best else {
         return format!(
             "fetch_add hands out {} million values a second on {on}.",
             short(Some(reference.million_per_second))
         );
     };
+    if best.million_per_second == 0.0 {
+        return format!("The runs were too short to measure {} on {on}.", best.method);
+    }
     let (name, ratio) = (best.method, short(best.ratio));
     if is_clearly_faster(best, reference) {
         format!(
@@ -257,7 +268,7 @@ mod tests {
             let mut samples: Vec<Sample> = Vec::new();
             samples.extend(reference.iter().map(|&m| sample(FETCH_ADD, &[m])));
             samples.extend(rival.iter().map(|&m| sample("tree", &[m])));
-            advice(&summary(&samples, &[FETCH_ADD, "tree"], &[1]))
+            advice(&summary(&samples, &[FETCH_ADD, "tree"], &[1]), reference.len())
         };
         let faster = advise(&[100, 101, 99], &[150, 151, 149]);
         assert!(faster.contains("use tree: 1.50 times"), "{faster}");
@@ -267,8 +278,22 @@ mod tests {
         let noisy = advise(&[100, 160, 99], &[150, 151, 149]);
         assert!(noisy.contains("nothing is clearly faster"), "{noisy}");
         assert!(noisy.contains("within the spread"), "{noisy}");
-        let idle = advise(&[0], &[0]);
-        assert!(idle.contains("too short"), "{idle}");
+        let idle = advise(&[0, 0, 0], &[0, 0, 0]);
+        assert!(idle.contains("too short to measure anything"), "{idle}");
+        let idle = advise(&[9, 9, 9], &[0, 0, 0]);
+        assert!(idle.contains("too short to measure tree"), "{idle}");
+        let once = advise(&[100], &[300]);
+        assert!(once.contains("Too few runs"), "{once}");
+    }
+
+    #[test]
+    fn nobody_is_advised_to_choose_the_reference_by_another_name() {
+        let samples: Vec<Sample> = [(FETCH_ADD, 100), ("hardware", 300), ("tree", 50)]
+            .iter()
+            .flat_map(|&(name, m)| vec![sample(name, &[m]); 3])
+            .collect();
+        let text = advice(&summary(&samples, &[FETCH_ADD, "hardware", "tree"], &[1]), 3);
+        assert!(text.contains("The nearest is tree"), "{text}");
     }
 
     #[test]

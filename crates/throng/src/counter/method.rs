@@ -4,10 +4,8 @@
 use std::error::Error;
 use std::fmt;
 
-use super::diffracting::{
-    Adaptive, DiffractingTree, Original, SecondChance, StarvationFree, Toggle, WaitFree,
-};
-use super::{CombiningTree, Counting, CountingNetwork, Funnel, Hardware, Locked};
+use super::diffracting::*;
+use super::*;
 use crate::lock::{BackoffLock, McsLock};
 use crate::machine::Machine;
 
@@ -26,6 +24,8 @@ pub enum Progress {
     /// Every other call still finishes, in a bounded number of its own steps. (A thread's first
     /// call also takes its id from a shared list, and may allocate memory.)
     WaitFree,
+    /// Some other call still finishes, whatever becomes of the rest.
+    LockFree,
     /// Other calls may wait for ever.
     Blocking,
 }
@@ -43,6 +43,7 @@ impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Progress::WaitFree => "wait-free",
+            Progress::LockFree => "lock-free",
             Progress::Blocking => "blocking",
         })
     }

@@ -34,9 +34,21 @@
 //! block if a processor stops while it holds a toggle's lock. *Memory*: a line (128 bytes) for each
 //! leaf and prism slot, one to four for each balancer, and two for each thread; with [`Adaptive`] and
 //! [`SecondChance`] also four bytes for each balancer and thread. The deepest tree with the prisms of
-//! SS98 takes 190 MB. *When to use it*: where dozens of cores or more ask at once and
-//! numbers need not follow the order of calls; a depth of log2(cores / 8) is a good start. When
-//! callers are few, a tree costs more than it saves.
+//! SS98 takes 190 MB. *When to use it*: where more cores ask at once than one word
+//! can serve, and numbers need not follow the order of calls; a depth of log2(cores / 8), as in DT96,
+//! is a good start. When callers are few, a tree costs more than it saves.
+//!
+//! ```
+//! use throng::counter::diffracting::{DiffractingTree, Prisms, TreeShape, WaitFree};
+//! use throng::machine::Native;
+//!
+//! // The default balancer, and another one with the prisms that its paper used:
+//! let tree = DiffractingTree::new(&TreeShape::of_depth(3))?;
+//! let shape = TreeShape { prisms: Prisms::Dt96, ..TreeShape::of_depth(3) };
+//! let wait_free = DiffractingTree::<Native, WaitFree>::on_machine(&shape)?;
+//! assert_eq!((tree.next(), wait_free.next()), (0, 0));
+//! # Ok::<(), throng::counter::ShapeError>(())
+//! ```
 //!
 //! `README.md` in this directory has the protocol and why nothing is lost or given twice.
 
