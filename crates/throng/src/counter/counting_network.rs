@@ -44,7 +44,7 @@ pub struct CountingNetwork<M: Machine = Native> {
     outputs: Box<[Line<M::Word>]>,
 }
 
-/// The widest network: 78 balancers deep, 24 MB.
+/// The widest network: 78 balancers deep, 25 MB.
 const MAX_WIDTH: usize = 1 << 12;
 
 impl<M: Machine> CountingNetwork<M> {

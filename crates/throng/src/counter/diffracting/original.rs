@@ -77,14 +77,12 @@ impl<M: Machine, const ADAPTIVE: bool, const SECOND_CHANCE: bool> Balancer<M>
         name: match (ADAPTIVE, SECOND_CHANCE) {
             (false, false) => "diffracting-original",
             (true, false) => "diffracting-adaptive",
-            (false, true) => "diffracting-second-chance-fixed",
-            (true, true) => "diffracting-second-chance",
+            (_, true) => "diffracting-second-chance",
         },
         summary: match (ADAPTIVE, SECOND_CHANCE) {
             (false, false) => "a tree of prisms and locked toggles",
             (true, false) => "the original, each processor learning how long to wait for a partner",
-            (false, true) => "the original, waiting tokens announced in the prism again",
-            (true, true) => "the adaptive one, waiting tokens announced in the prism again",
+            (_, true) => "the adaptive one, waiting tokens announced in the prism again",
         },
         paper: match (ADAPTIVE, SECOND_CHANCE) {
             (false, false) => "DT96 Figure 4",
