@@ -10,8 +10,10 @@ use throng::machine::Place;
 
 use crate::faults::FaultPlan;
 use crate::memory::{Kind, LineId, Memory};
+use crate::notes::Notes;
 use crate::outcome::{End, Waiting};
 use crate::queue::{EventQueue, TIME_END};
+use crate::report::MemoryReport;
 use crate::sleepers::Sleepers;
 use crate::trace::{Access, Operation, Trace};
 
@@ -52,6 +54,7 @@ pub(crate) struct Engine {
     /// The line of each word and cell.
     words: Vec<LineId>,
     trace: Trace,
+    notes: Notes,
     accesses: u64,
     steps: u64,
     step_limit: u64,
@@ -65,6 +68,8 @@ pub(crate) struct Report {
     pub(crate) accesses: u64,
     pub(crate) steps: u64,
     pub(crate) trace: Trace,
+    pub(crate) notes: Notes,
+    pub(crate) memory: MemoryReport,
     pub(crate) places: Vec<Place>,
 }
 
@@ -94,6 +99,7 @@ impl Engine {
             lines: Vec::new(),
             words: Vec::new(),
             trace,
+            notes: Notes::default(),
             accesses: 0,
             steps: 0,
             step_limit,
@@ -220,6 +226,11 @@ impl Engine {
         !self.sleepers.remove(self.current)
     }
 
+    /// An algorithm tells something.
+    pub(crate) fn note(&mut self, what: &'static str, value: u64) {
+        self.notes.add(what, value, self.now);
+    }
+
     /// The current processor never goes on.
     pub(crate) fn halt(&mut self) {
         self.leave(State::Halted);
@@ -245,6 +256,8 @@ impl Engine {
             steps: self.steps,
             places: self.words.iter().map(|&line| self.lines[line as usize]).collect(),
             trace: self.trace,
+            notes: self.notes,
+            memory: MemoryReport::default(),
         }
     }
 

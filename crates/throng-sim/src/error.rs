@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use crate::spec::SpecError;
+
 /// A simulation that cannot be run. It says what is wrong and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -17,6 +19,8 @@ pub enum SimError {
         /// What is allowed.
         allowed: RangeInclusive<u64>,
     },
+    /// The machine does not make sense.
+    Machine(SpecError),
     /// The thread is running a simulation already.
     AlreadyRunning,
     /// The thread is unwinding from a panic.
@@ -56,6 +60,7 @@ impl fmt::Display for SimError {
                     write!(f, "{what} {value}: must be from {least} to {most}")
                 }
             }
+            SimError::Machine(error) => write!(f, "machine: {error}"),
             SimError::AlreadyRunning => f.write_str(
                 "this thread is running a simulation already: run the other one before, after, \
                  or on another thread",

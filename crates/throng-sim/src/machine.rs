@@ -110,4 +110,9 @@ impl Cpu for SimCpu {
         turn::step();
         turn::now()
     }
+
+    /// Counted in [`Outcome::notes`](crate::Outcome::notes), with the time. Free.
+    fn note(&self, what: &'static str, value: u64) {
+        turn::note(what, value);
+    }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use throng::machine::Place;
 
+use crate::notes::Notes;
+use crate::report::MemoryReport;
 use crate::trace::Access;
 
 /// The end of a simulation and all that was seen.
@@ -29,6 +31,10 @@ pub struct Outcome<S, R> {
     pub trace: Option<Vec<Access>>,
     /// For each word and cell, in the order of making, the place of its line.
     pub places: Vec<Place>,
+    /// What the memory did.
+    pub memory: MemoryReport,
+    /// What the algorithms [noted](throng::machine::Cpu::note).
+    pub notes: Notes,
     /// The structure that the setup made.
     pub shared: S,
 }

@@ -10,9 +10,10 @@ use crate::engine::{Engine, Phase};
 use crate::error::SimError;
 use crate::faults::Faults;
 use crate::machine::SimCpu;
-use crate::memory::Uniform;
+use crate::memory::{Memory, Uniform};
 use crate::outcome::Outcome;
 use crate::queue::PROCESSORS_MAX;
+use crate::spec::{CoherenceSpec, MachineSpec};
 use crate::trace::Trace;
 use crate::turn::{self, Installed};
 
@@ -21,7 +22,7 @@ use crate::turn::{self, Installed};
 pub struct Simulation {
     processors: usize,
     seed: u64,
-    access_cycles: u32,
+    machine: MachineSpec,
     faults: Faults,
     record_trace: bool,
     step_limit: u64,
@@ -45,7 +46,7 @@ impl Simulation {
         Simulation {
             processors: 1,
             seed: 0,
-            access_cycles: 10,
+            machine: MachineSpec::ideal(10),
             faults: Faults::none(),
             record_trace: false,
             step_limit: 50_000_000,
@@ -66,10 +67,30 @@ impl Simulation {
         Simulation { seed, ..self }
     }
 
-    /// What an access to shared memory costs, at least one cycle.
+    /// The machine: what an access costs, and whom it holds up. It is built as large as
+    /// [`processors`](Simulation::processors) says.
+    ///
+    /// ```
+    /// use throng::counter::{Counting, Hardware};
+    /// use throng_sim::{MachineSpec, Sim, Simulation};
+    ///
+    /// let alewife = MachineSpec::preset("alewife").unwrap();
+    /// let outcome = Simulation::new().machine(alewife).processors(64).run(
+    ///     || Hardware::<Sim>::on_machine(),
+    ///     |counter, cpu| counter.next_on(cpu),
+    /// )?;
+    /// assert_eq!(outcome.results.len(), 64);
+    /// # Ok::<(), throng_sim::SimError>(())
+    /// ```
+    #[must_use]
+    pub fn machine(self, machine: MachineSpec) -> Self {
+        Simulation { machine, ..self }
+    }
+
+    /// The [ideal machine](MachineSpec::ideal), on which every access costs the same.
     #[must_use]
     pub fn access_cycles(self, access_cycles: u32) -> Self {
-        Simulation { access_cycles, ..self }
+        self.machine(MachineSpec::ideal(access_cycles.into()))
     }
 
     /// What goes wrong.
@@ -153,6 +174,8 @@ impl Simulation {
             trace_hash,
             trace,
             places: report.places,
+            memory: report.memory,
+            notes: report.notes,
             shared,
         })
     }
@@ -160,7 +183,7 @@ impl Simulation {
     fn check(&self) -> Result<(), SimError> {
         let (stack_min, stack_max) = (STACK_BYTES_MIN as u64, STACK_BYTES_MAX as u64);
         SimError::check("processors", self.processors as u64, 1..=PROCESSORS_MAX as u64)?;
-        SimError::check("access cycles", self.access_cycles.into(), 1..=u32::MAX.into())?;
+        self.machine.check().map_err(SimError::Machine)?;
         SimError::check("stack bytes", self.stack_bytes as u64, stack_min..=stack_max)?;
         self.faults.check(self.processors)?;
         if panicking() {
@@ -172,12 +195,19 @@ impl Simulation {
     fn engine(&self) -> Engine {
         Engine::new(
             turn::new_run(),
-            Box::new(Uniform::new(self.access_cycles.into())),
+            self.memory(),
             self.faults.plan(self.processors, self.seed),
             Trace::new(self.record_trace),
             self.processors,
             self.step_limit,
         )
+    }
+
+    fn memory(&self) -> Box<dyn Memory> {
+        match self.machine.coherence {
+            CoherenceSpec::Ideal { access_cycles } => Box::new(Uniform::new(access_cycles)),
+            _ => Box::new(Uniform::new(10)),
+        }
     }
 
     /// A coroutine for each processor.

@@ -322,6 +322,17 @@ pub(crate) fn now() -> u64 {
     ENGINE.with_borrow(|slot| slot.as_ref().map_or(0, Engine::now))
 }
 
+/// Something that an algorithm tells; nobody listens but while processors run.
+pub(crate) fn note(what: &'static str, value: u64) {
+    ENGINE.with_borrow_mut(|slot| {
+        if let Some(engine) = slot
+            && engine.phase == Phase::Running
+        {
+            engine.note(what, value);
+        }
+    });
+}
+
 /// A step that takes no time. It counts, so that a processor that does nothing but look at a clock
 /// that stands still comes to an end, too.
 pub(crate) fn step() {

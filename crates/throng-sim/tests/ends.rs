@@ -299,7 +299,10 @@ fn settings_out_of_range_are_refused() {
     let refused = [
         (Simulation::new().processors(0), "processors 0: must be from 1 to 65536"),
         (Simulation::new().processors(65_537), "processors 65537: must be from 1 to 65536"),
-        (Simulation::new().access_cycles(0), "access cycles 0: must be from 1 to 4294967295"),
+        (
+            Simulation::new().access_cycles(0),
+            "machine: coherence.access_cycles = 0: must be from 1 to 4294967296",
+        ),
         (Simulation::new().stack_bytes(100), "stack bytes 100: must be from 16384 to 1073741824"),
         (
             Simulation::new().processors(2).faults(Faults::none().slow(2, 3)),

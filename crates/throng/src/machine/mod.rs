@@ -192,4 +192,10 @@ pub trait Cpu: Debug {
 
     /// The time: nanoseconds on a real machine, cycles on a simulated one.
     fn clock(&self) -> u64;
+
+    /// Tells whoever is watching that `what` happened, with a value that says where or how much:
+    /// a token left level 2 by diffraction. The simulator counts notes for its reports; real
+    /// machines ignore them, and they cost nothing there.
+    #[inline]
+    fn note(&self, _what: &'static str, _value: u64) {}
 }

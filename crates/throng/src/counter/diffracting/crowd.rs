@@ -123,6 +123,12 @@ impl<'a, M: Machine> Token<'a, M> {
         self.crowd.visitors.get(other).leave(node)
     }
 
+    /// Notes that this token passes the toggle of `node`; those that do not were diffracted.
+    #[inline]
+    pub fn note_toggled(&self, node: u64) {
+        self.cpu.note("toggled", node);
+    }
+
     /// Looks `polls` times whether someone diffracts this token.
     #[inline]
     pub fn is_diffracted_within(&self, polls: u32, node: u64) -> bool {

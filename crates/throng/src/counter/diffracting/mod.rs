@@ -50,6 +50,10 @@
 //! # Ok::<(), throng::counter::ShapeError>(())
 //! ```
 //!
+//! On the simulator a tree [notes](Cpu::note) `toggled` with the index of each node whose toggle
+//! a token passes, and `depth` with the depth of the leaf it comes to: all that came to a node and
+//! did not pass its toggle were diffracted.
+//!
 //! `README.md` in this directory has the protocol and why nothing is lost or given twice.
 
 mod crowd;
@@ -69,7 +73,7 @@ use std::sync::atomic::Ordering::AcqRel;
 
 use super::method::MAX_DEPTH;
 use super::{About, Counting, Method, Shape, ShapeError};
-use crate::machine::{Line, Machine, Native, Place, Word};
+use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
 
 /// Which way a token leaves a balancer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -272,6 +276,7 @@ impl<M: Machine, B: Balancer<M>> Counting<M> for DiffractingTree<M, B> {
             node = 2 * node + side;
             leaf |= side << level;
         }
+        cpu.note("depth", self.depth.into());
         self.leaves[leaf].fetch_add(self.leaves.len() as u64, AcqRel)
     }
 }

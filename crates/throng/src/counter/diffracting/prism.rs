@@ -97,6 +97,7 @@ impl<M: Machine> LockedToggle<M> {
         let outcome = if token.withdraw(node) {
             let before = passed.load(Relaxed);
             passed.store(before.wrapping_add(1), Relaxed);
+            token.note_toggled(node);
             Attempt::Toggled(Side::of(before))
         } else {
             Attempt::Diffracted

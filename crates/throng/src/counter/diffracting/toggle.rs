@@ -13,6 +13,7 @@ use crate::machine::{Line, Machine, Native, Place, Word};
 #[derive(Debug)]
 pub struct Toggle<M: Machine = Native> {
     passed: Line<M::Word>,
+    node: u64,
 }
 
 impl<M: Machine> Balancer<M> for Toggle<M> {
@@ -27,11 +28,13 @@ impl<M: Machine> Balancer<M> for Toggle<M> {
     const MEETS: bool = false;
 
     fn new(node: Node) -> Self {
-        Toggle { passed: Line::word::<M>(0, Place::named("toggle").index(node.index)) }
+        let place = Place::named("toggle").index(node.index);
+        Toggle { passed: Line::word::<M>(0, place), node: node.index as u64 }
     }
 
     #[inline]
-    fn traverse(&self, _token: &Token<'_, M>) -> Side {
+    fn traverse(&self, token: &Token<'_, M>) -> Side {
+        token.note_toggled(self.node);
         Side::of(self.passed.fetch_add(1, AcqRel))
     }
 }

@@ -53,6 +53,7 @@ impl<M: Machine> Balancer<M> for WaitFree<M> {
         if token.is_diffracted_within(self.spin, self.node) || !token.withdraw(self.node) {
             return Side::Right;
         }
+        token.note_toggled(self.node);
         Side::of(self.passed.fetch_add(1, AcqRel))
     }
 }

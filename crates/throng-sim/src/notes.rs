@@ -1,0 +1,137 @@
+//! What algorithms tell about themselves ([`Cpu::note`](throng::machine::Cpu::note)).
+
+/// So many windows of time are kept, at most.
+const WINDOWS: usize = 256;
+/// Windows are as long as a power of two; this long at first.
+const FIRST_SHIFT: u32 = 6;
+/// Values from here on are counted as one.
+const VALUES: usize = 1 << 17;
+
+/// How often a note was made, with which values, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What it is about.
+    pub what: &'static str,
+    /// How often it was made with each value 0, 1, 2, ...
+    pub counts: Vec<u64>,
+    windows: Vec<Window>,
+}
+
+/// The notes of one stretch of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Window {
+    count: u64,
+    sum: u64,
+}
+
+/// All notes of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notes {
+    notes: Vec<Note>,
+    /// A window is 2^shift cycles long.
+    shift: u32,
+}
+
+/// What was noted in one stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stretch {
+    /// Where it begins, in cycles.
+    pub start_cycle: u64,
+    /// How often the note was made.
+    pub count: u64,
+    /// The mean of the values noted; not a number where there are none.
+    pub mean: f64,
+}
+
+impl Default for Notes {
+    fn default() -> Self {
+        Notes { notes: Vec::new(), shift: FIRST_SHIFT }
+    }
+}
+
+impl Notes {
+    pub(crate) fn add(&mut self, what: &'static str, value: u64, time: u64) {
+        while (time >> self.shift) as usize >= WINDOWS {
+            self.widen();
+        }
+        let window = (time >> self.shift) as usize;
+        let note = self.find(what);
+        let value_index = (value as usize).min(VALUES);
+        if note.counts.len() <= value_index {
+            note.counts.resize(value_index + 1, 0);
+        }
+        note.counts[value_index] += 1;
+        if note.windows.len() <= window {
+            note.windows.resize(window + 1, Window::default());
+        }
+        note.windows[window].count += 1;
+        note.windows[window].sum += value;
+    }
+
+    fn find(&mut self, what: &'static str) -> &mut Note {
+        let known = self.notes.iter().position(|note| note.what == what);
+        let index = known.unwrap_or_else(|| {
+            self.notes.push(Note { what, counts: Vec::new(), windows: Vec::new() });
+            self.notes.len() - 1
+        });
+        &mut self.notes[index]
+    }
+
+    /// Makes every window twice as long.
+    fn widen(&mut self) {
+        self.shift += 1;
+        for note in &mut self.notes {
+            let pair = |pair: &[Window]| Window {
+                count: pair.iter().map(|w| w.count).sum(),
+                sum: pair.iter().map(|w| w.sum).sum(),
+            };
+            note.windows = note.windows.chunks(2).map(pair).collect();
+        }
+    }
+
+    /// The note about `what`, if any was made.
+    #[must_use]
+    pub fn get(&self, what: &str) -> Option<&Note> {
+        self.notes.iter().find(|note| note.what == what)
+    }
+
+    /// How often `what` was noted with `value`.
+    #[must_use]
+    pub fn count(&self, what: &str, value: usize) -> u64 {
+        self.get(what).and_then(|note| note.counts.get(value)).copied().unwrap_or(0)
+    }
+
+    /// What was noted about `what` over time, in stretches of equal length.
+    #[must_use]
+    pub fn over_time(&self, what: &str) -> Vec<Stretch> {
+        let windows = self.get(what).map_or(&[][..], |note| &note.windows);
+        let stretch = |(i, window): (usize, &Window)| Stretch {
+            start_cycle: (i as u64) << self.shift,
+            count: window.count,
+            mean: window.sum as f64 / window.count as f64,
+        };
+        windows.iter().enumerate().map(stretch).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_counted_by_value_and_time_however_long_it_takes() {
+        let mut notes = Notes::default();
+        for time in 0..100_000_u64 {
+            notes.add("depth", if time < 50_000 { 2 } else { 4 }, time);
+        }
+        notes.add("other", 1 << 60, 0);
+        assert_eq!(notes.count("depth", 2), 50_000);
+        assert_eq!(notes.count("depth", 3), 0);
+        assert_eq!(notes.count("nothing", 0), 0);
+        let stretches = notes.over_time("depth");
+        assert!(stretches.len() <= WINDOWS);
+        assert_eq!(stretches.iter().map(|s| s.count).sum::<u64>(), 100_000);
+        assert_eq!((stretches[0].start_cycle, stretches[0].mean), (0, 2.0));
+        assert_eq!(stretches.last().unwrap().mean, 4.0);
+    }
+}
