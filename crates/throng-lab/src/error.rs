@@ -48,6 +48,13 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// A chart cannot be drawn.
+    Chart {
+        /// Its title.
+        title: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The system does not give as many threads as asked for.
     Spawn {
         /// How many were asked for.
@@ -84,7 +91,10 @@ impl Error {
             | Error::Shape { .. }
             | Error::OpenJson { .. }
             | Error::Write { .. } => 2,
-            Error::Spawn { .. } | Error::Panicked { .. } | Error::Miscounted { .. } => 1,
+            Error::Chart { .. }
+            | Error::Spawn { .. }
+            | Error::Panicked { .. }
+            | Error::Miscounted { .. } => 1,
         }
     }
 }
@@ -106,6 +116,7 @@ impl fmt::Display for Error {
                 write!(f, "--json {}: cannot be written: {source}", path.display())
             }
             Error::Write { to, source } => write!(f, "cannot write to {to}: {source}"),
+            Error::Chart { title, why } => write!(f, "the chart {title:?} cannot be drawn: {why}"),
             Error::Spawn { threads, source } => {
                 write!(f, "cannot start {threads} threads: {source}")
             }

@@ -16,7 +16,9 @@
 //! ```
 
 pub mod bench;
+pub mod chart;
 pub mod cli;
+pub mod csv;
 pub mod error;
 pub mod list;
 pub mod output;
