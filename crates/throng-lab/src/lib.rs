@@ -24,6 +24,7 @@ pub mod list;
 pub mod output;
 pub mod peers;
 pub mod plan;
+pub mod simulated;
 pub mod table;
 
 use cli::{Arguments, BenchTarget, Command, CountersArguments};
