@@ -30,6 +30,59 @@ pub enum Command {
         #[command(subcommand)]
         target: BenchTarget,
     },
+    /// Make a figure of a paper again: simulate its workload, draw it, judge what the paper claims
+    ///
+    /// Writes ID.csv, ID.svg and ID.json, and prints the numbers and the claims. Every value that a
+    /// counter hands out is checked. `throng figures --help` lists the figures.
+    ///
+    /// Exit code: 0 also when a claim does not hold; 1 when a run failed its check.
+    Figure {
+        /// The figure, such as DT96-8 or SS98-9
+        #[arg(value_name = "ID")]
+        id: String,
+        /// How.
+        #[command(flatten)]
+        options: FigureOptions,
+    },
+    /// Make all figures again, or some, with a summary of all claims
+    ///
+    /// Writes ID.csv, ID.svg and ID.json for each, and summary.md. Every value that a counter hands
+    /// out is checked.
+    ///
+    /// Exit code: 0 also when claims do not hold; 1 when a run failed its check.
+    #[command(after_long_help = crate::papers::plan::list())]
+    Figures {
+        /// Only these [default: all]
+        #[arg(value_name = "ID")]
+        ids: Vec<String>,
+        /// How.
+        #[command(flatten)]
+        options: FigureOptions,
+    },
+}
+
+/// Options of `throng figure` and `throng figures`.
+#[derive(Debug, Default, Args)]
+pub struct FigureOptions {
+    /// Everything tiny, to see that it works: a few seconds; claims are not judged
+    #[arg(long)]
+    pub smoke: bool,
+
+    /// The seed of the first repetition of each run; the others follow [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<String>,
+
+    /// The folder for the files; it is made if it is not there [default: figures]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<std::path::PathBuf>,
+
+    /// Print JSON and nothing else on standard output
+    #[arg(long)]
+    pub json: bool,
+
+    /// On how many threads runs are simulated; the results are the same [default: the cores]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub threads: Option<String>,
 }
 
 /// Arguments of `throng list`.

@@ -28,6 +28,13 @@ pub enum Error {
         /// Names that were perhaps meant, best first; the nearest one where none is near.
         suggestions: Vec<&'static str>,
     },
+    /// There is no figure of this name.
+    UnknownFigure {
+        /// What was typed.
+        id: String,
+        /// Names that were perhaps meant, best first; the nearest one where none is near.
+        suggestions: Vec<&'static str>,
+    },
     /// A counter cannot be built in the shape asked for.
     Shape {
         /// The counter.
@@ -38,6 +45,13 @@ pub enum Error {
     /// The file for the numbers cannot be opened.
     OpenJson {
         /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The folder for the figures cannot be made, or nothing be written in it.
+    OutFolder {
+        /// The folder.
         path: PathBuf,
         /// What the system says.
         source: io::Error,
@@ -109,6 +123,8 @@ impl Error {
         match self {
             Error::Value { .. }
             | Error::UnknownMethod { .. }
+            | Error::UnknownFigure { .. }
+            | Error::OutFolder { .. }
             | Error::Shape { .. }
             | Error::OpenJson { .. }
             | Error::Write { .. } => 2,
@@ -135,6 +151,15 @@ impl fmt::Display for Error {
                 shown(name),
                 suggestions.join(" or ")
             ),
+            Error::UnknownFigure { id, suggestions } => write!(
+                f,
+                "{}: no such figure; did you mean {}? (`throng figures --help` lists all)",
+                shown(id),
+                suggestions.join(" or ")
+            ),
+            Error::OutFolder { path, source } => {
+                write!(f, "--out {}: cannot be written: {source}", path.display())
+            }
             Error::Shape { method, source } => write!(f, "{method}: {source}"),
             Error::OpenJson { path, source } => {
                 write!(f, "--json {}: cannot be written: {source}", path.display())
@@ -167,6 +192,7 @@ impl std::error::Error for Error {
             Error::Shape { source, .. } => Some(source),
             Error::Simulation { source } => Some(source),
             Error::OpenJson { source, .. }
+            | Error::OutFolder { source, .. }
             | Error::Write { source, .. }
             | Error::Spawn { source, .. } => Some(source),
             _ => None,

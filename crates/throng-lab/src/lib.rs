@@ -1,11 +1,11 @@
 //! The laboratory of [`throng`]: it lists the structures of the library and measures them on the
-//! machine it runs on, checking every result while it does.
+//! machine it runs on and on simulated ones, checking every result while it does.
 //!
 //! The binary goes through three steps, one module each:
 //!
 //! 1. [`cli`]: the arguments as they were typed;
 //! 2. [`plan`]: the arguments resolved and checked, before anything is measured;
-//! 3. [`list`] and [`mod@bench`]: doing it.
+//! 3. [`list`], [`mod@bench`] and [`papers`]: doing it.
 //!
 //! ```
 //! use clap::Parser;
@@ -22,6 +22,7 @@ pub mod csv;
 pub mod error;
 pub mod list;
 pub mod output;
+pub mod papers;
 pub mod peers;
 pub mod plan;
 pub mod simulated;
@@ -29,6 +30,7 @@ pub mod table;
 
 use cli::{Arguments, BenchTarget, Command, CountersArguments};
 use error::Error;
+use papers::plan::FiguresPlan;
 
 /// Does what the arguments ask for.
 ///
@@ -41,6 +43,8 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
         Some(Command::Bench { target: BenchTarget::Counters(typed) }) => {
             bench::counters(plan::CountersPlan::resolve(&typed)?)
         }
+        Some(Command::Figure { id, options }) => papers::run(&FiguresPlan::one(&id, &options)?),
+        Some(Command::Figures { ids, options }) => papers::run(&FiguresPlan::many(&ids, &options)?),
     }
 }
 
@@ -55,6 +59,7 @@ const MORE: &str = "
 More:
   throng list                    what each of these is, what it promises and where it comes from
   throng bench counters          the same measurement, longer and steadier
+  throng figures                 the figures of the papers made again, on a simulated machine
   throng bench counters --help   choose methods, threads and width; write the numbers as JSON
 (through cargo: `cargo run --release -- list` and so on)
 ";

@@ -146,7 +146,7 @@ fn ascending_once(mut counts: Vec<usize>) -> Vec<usize> {
 }
 
 /// The number that an option has, where it was given.
-fn optional(
+pub(crate) fn optional(
     option: &'static str,
     typed: Option<&str>,
     range: RangeInclusive<usize>,
@@ -193,7 +193,10 @@ const SUGGESTIONS: usize = 3;
 const ALIKE: f64 = 0.6;
 
 /// The names nearest to what was typed; the one nearest name where none is near.
-fn suggestions(typed: &str, known: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+pub(crate) fn suggestions(
+    typed: &str,
+    known: impl Iterator<Item = &'static str>,
+) -> Vec<&'static str> {
     let mut scored: Vec<(f64, &'static str)> =
         known.map(|name| (likeness(typed, name), name)).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -205,8 +208,8 @@ fn suggestions(typed: &str, known: impl Iterator<Item = &'static str>) -> Vec<&'
 /// How much of a name was typed right. A part of the name typed as it is counts as near:
 /// `prism` is short for every method with a prism in its name.
 fn likeness(typed: &str, name: &str) -> f64 {
-    let typed = typed.to_lowercase().replace('_', "-");
-    let score = strsim::normalized_damerau_levenshtein(&typed, name);
+    let (typed, name) = (typed.to_lowercase().replace('_', "-"), name.to_lowercase());
+    let score = strsim::normalized_damerau_levenshtein(&typed, &name);
     let is_part = typed.len() >= 3 && name.contains(&typed);
     if is_part { score.max(ALIKE) } else { score }
 }
