@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
@@ -273,6 +273,104 @@ fn unknown_words_are_refused_by_the_parser() {
     }
 }
 
+/// A folder for one test, not there yet.
+fn fresh_folder(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&path);
+    path
+}
+
+/// Makes figures in a small test.
+fn figures(arguments: &[&str], out: &Path) -> Command {
+    let mut command = throng(arguments);
+    command.args(["--smoke", "--out"]).arg(out);
+    command
+}
+
+fn read(path: PathBuf) -> String {
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What must be in the JSON of any figure.
+fn check_figure(figure: &Value) {
+    assert!(figure["id"].is_string(), "{figure}");
+    let claims = figure["claims"].as_array().unwrap();
+    assert!(!claims.is_empty(), "{figure}");
+    for claim in claims {
+        assert!(["text", "expected", "measured"].iter().all(|key| claim[key].is_string()));
+        assert!(claim["holds"].is_boolean() || claim["holds"].is_null(), "{claim}");
+    }
+    for series in figure["series"].as_array().unwrap() {
+        assert!(series["name"].is_string() && series["points"].is_array(), "{series}");
+    }
+}
+
+#[test]
+fn all_figures_are_written_with_a_summary() {
+    let out = fresh_folder("all_figures");
+    let text = printed(figures(&["figures"], &out));
+    let summary = read(out.join("summary.md"));
+    for figure in throng_lab::papers::figures() {
+        let file = |ending: &str| out.join(format!("{}.{ending}", figure.file_stem()));
+        assert!(text.contains(&format!("{}: {}", figure.id, figure.title)), "{text}");
+        assert!(summary.contains(&format!("| [{}](", figure.id)), "{summary}");
+        assert!(read(file("svg")).contains("</svg>"));
+        assert!(read(file("csv")).lines().count() > 1);
+        let json: Value = serde_json::from_str(&read(file("json"))).unwrap();
+        assert_eq!(json["id"], figure.id);
+        check_figure(&json);
+    }
+}
+
+#[test]
+fn one_figure_answers_to_each_of_its_numbers_and_is_the_same_on_any_number_of_threads() {
+    let out = fresh_folder("one_figure");
+    let json = |typed: &str, threads: &str| {
+        let command = figures(&["figure", typed, "--json", "--threads", threads], &out);
+        let text = printed(command);
+        check_figure(&serde_json::from_str(&text).unwrap());
+        text
+    };
+    let text = json("SS98-9", "1");
+    assert!(text.contains("\"id\": \"SS98-9/10\""), "{text}");
+    assert_eq!(text, json("ss98-10", "3"));
+    assert_eq!(text, read(out.join("SS98-9-10.json")));
+    assert!(!out.join("summary.md").exists());
+}
+
+#[test]
+fn several_figures_as_json_are_a_list() {
+    let out = fresh_folder("some_figures");
+    let text = printed(figures(&["figures", "DT96-11", "DT96-8b", "--json"], &out));
+    let list: Value = serde_json::from_str(&text).unwrap();
+    let ids: Vec<&str> =
+        list.as_array().unwrap().iter().map(|figure| figure["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["DT96-8b", "DT96-11"]);
+    list.as_array().unwrap().iter().for_each(check_figure);
+}
+
+#[test]
+fn an_unknown_figure_is_refused_with_the_nearest_names() {
+    let out = fresh_folder("no_figure");
+    for arguments in [["figure", "DT96-88"], ["figures", "DT96-88"]] {
+        let said = refusal(figures(&arguments, &out));
+        let start = "error: DT96-88: no such figure; did you mean DT96-8";
+        assert!(said.starts_with(start), "{said}");
+    }
+    assert!(!out.exists(), "a wrong argument leaves no folder behind");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_refused_before_measuring() {
+    let file = fresh_file("not_a_folder");
+    fs::write(&file, "x").unwrap();
+    for out in [file.clone(), file.join("below")] {
+        let said = refusal(figures(&["figure", "DT96-8"], &out));
+        let start = format!("error: --out {}: cannot be written: ", out.display());
+        assert!(said.starts_with(&start), "{said}");
+    }
+}
+
 #[test]
 fn help_and_version_work_everywhere() {
     for arguments in [
@@ -280,6 +378,8 @@ fn help_and_version_work_everywhere() {
         &["list", "--help"],
         &["bench", "--help"],
         &["bench", "counters", "--help"],
+        &["figure", "--help"],
+        &["figures", "--help"],
         &["--version"],
     ] {
         assert!(!printed(throng(arguments)).is_empty());
