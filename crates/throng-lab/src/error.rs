@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use throng::counter::ShapeError;
+use throng_sim::SimError;
 
 use crate::bench::verify::Wrong;
 
@@ -48,6 +49,33 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// A chart cannot be drawn.
+    Chart {
+        /// Its title.
+        title: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A simulation cannot be set up as asked for.
+    Simulation {
+        /// What the simulator says.
+        source: SimError,
+    },
+    /// A simulated run went wrong: it miscounted, came to no end or panicked.
+    SimulatedRun {
+        /// The counter.
+        method: &'static str,
+        /// The machine.
+        machine: String,
+        /// How many processors it had.
+        processors: usize,
+        /// What decided all that was random.
+        seed: u64,
+        /// What went wrong.
+        what: String,
+        /// The command that shows it again.
+        replay: String,
+    },
     /// The system does not give as many threads as asked for.
     Spawn {
         /// How many were asked for.
@@ -84,7 +112,13 @@ impl Error {
             | Error::Shape { .. }
             | Error::OpenJson { .. }
             | Error::Write { .. } => 2,
-            Error::Spawn { .. } | Error::Panicked { .. } | Error::Miscounted { .. } => 1,
+            Error::Simulation { source: SimError::NoStack { .. } } => 1,
+            Error::Simulation { .. } => 2,
+            Error::SimulatedRun { .. }
+            | Error::Chart { .. }
+            | Error::Spawn { .. }
+            | Error::Panicked { .. }
+            | Error::Miscounted { .. } => 1,
         }
     }
 }
@@ -106,6 +140,14 @@ impl fmt::Display for Error {
                 write!(f, "--json {}: cannot be written: {source}", path.display())
             }
             Error::Write { to, source } => write!(f, "cannot write to {to}: {source}"),
+            Error::Chart { title, why } => write!(f, "the chart {title:?} cannot be drawn: {why}"),
+            Error::Simulation { source } => write!(f, "{source}"),
+            Error::SimulatedRun { method, machine, processors, seed, what, replay } => write!(
+                f,
+                "{method} failed on {machine} with {processors} processor{} and seed {seed}: \
+                 {what}; to see it again: {replay}",
+                if *processors == 1 { "" } else { "s" }
+            ),
             Error::Spawn { threads, source } => {
                 write!(f, "cannot start {threads} threads: {source}")
             }
@@ -123,6 +165,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Shape { source, .. } => Some(source),
+            Error::Simulation { source } => Some(source),
             Error::OpenJson { source, .. }
             | Error::Write { source, .. }
             | Error::Spawn { source, .. } => Some(source),

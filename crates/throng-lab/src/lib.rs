@@ -16,12 +16,15 @@
 //! ```
 
 pub mod bench;
+pub mod chart;
 pub mod cli;
+pub mod csv;
 pub mod error;
 pub mod list;
 pub mod output;
 pub mod peers;
 pub mod plan;
+pub mod simulated;
 pub mod table;
 
 use cli::{Arguments, BenchTarget, Command, CountersArguments};

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use indicatif::{ProgressBar, ProgressStyle};
+
 use crate::error::Error;
 
 /// Prints to standard output.
@@ -19,6 +21,17 @@ pub fn print(text: &str) -> Result<(), Error> {
 /// Says something on standard error; where even that is closed, there is nobody left to tell.
 pub fn say(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// A bar on standard error; hidden where that is no terminal.
+#[must_use]
+pub fn progress_bar(steps: usize) -> ProgressBar {
+    let bar = ProgressBar::new(steps as u64);
+    let style = ProgressStyle::with_template("{bar:30} {percent:>3}%, {eta} left: {msg}");
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
 }
 
 /// Takes a pipe closed by its reader for success.

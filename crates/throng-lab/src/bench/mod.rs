@@ -18,7 +18,6 @@ pub mod summary;
 pub mod verify;
 pub mod window;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use throng::counter::Registered;
 use throng::machine::Native;
@@ -76,7 +75,8 @@ pub fn counters(mut plan: CountersPlan) -> Result<(), Error> {
 /// Runs everything, the methods in turn within each repetition, so that a disturbance from outside
 /// hits all of them alike and none in every repetition.
 fn measure_all(plan: &CountersPlan, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
-    let progress = progress_bar(plan.runs());
+    // It moves between runs only, so that drawing it disturbs no measurement.
+    let progress = output::progress_bar(plan.runs());
     let mut memory = Memory::touched();
     let mut samples = Vec::with_capacity(plan.runs());
     for repetition in 0..plan.repetitions {
@@ -124,17 +124,6 @@ fn explain(failure: Failure, method: &'static str, threads: usize) -> Error {
         Failure::Spawn(source) => Error::Spawn { threads, source },
         Failure::Panicked => Error::Panicked { method, threads },
         Failure::Wrong(wrong) => Error::Miscounted { method, threads, wrong },
-    }
-}
-
-/// A bar on standard error; hidden where that is no terminal. It moves between runs only, so that
-/// drawing it disturbs no measurement.
-fn progress_bar(runs: usize) -> ProgressBar {
-    let bar = ProgressBar::new(runs as u64);
-    let style = ProgressStyle::with_template("{bar:30} {percent:>3}%, {eta} left: {msg}");
-    match style {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
     }
 }
 

@@ -1,0 +1,221 @@
+//! What a counting run measures.
+
+use hdrhistogram::Histogram;
+use throng_sim::{End, MemoryReport, Notes};
+
+use super::CountingRun;
+
+/// Latencies are looked at in groups of so many values (SS98 Figures 8 and 12).
+pub const WINDOW_VALUES: usize = 1000;
+
+/// Digits to which the histogram of latencies is exact.
+const HISTOGRAM_DIGITS: u8 = 3;
+
+/// A number handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Delivery {
+    /// To whom.
+    pub(super) processor: usize,
+    /// Which.
+    pub(super) value: u64,
+    /// When it was asked for, in cycles.
+    pub(super) start: u64,
+    /// When it was given, in cycles.
+    pub(super) end: u64,
+}
+
+impl Delivery {
+    fn latency_cycles(&self) -> u64 {
+        self.end - self.start
+    }
+}
+
+/// The latencies of [`WINDOW_VALUES`] values, in the order of their delivery.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// When the last of them was delivered.
+    pub end_cycle: u64,
+    /// Their mean latency.
+    pub latency_cycles_mean: f64,
+    /// The longest.
+    pub latency_cycles_max: u64,
+}
+
+/// What came out of a counting run.
+///
+/// The measurement begins when the warm-up values have been delivered, and ends when the first
+/// processor stops: until then all are there, and what stragglers do afterwards does not count.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// Values delivered in a million cycles.
+    pub throughput_per_million_cycles: f64,
+    /// Cycles from the call to its return, of all calls that returned while it was measured.
+    pub latency: Histogram<u64>,
+    /// Their mean.
+    pub latency_cycles_mean: f64,
+    /// The longest.
+    pub latency_cycles_max: u64,
+    /// How long the call had been waiting that had waited longest when the measurement ended;
+    /// it is not among the latencies.
+    pub unserved_cycles_max: u64,
+    /// The same, for each 1000 values from the beginning of the run to the end of the measurement.
+    pub windows: Vec<Window>,
+    /// How many values each processor got, of all.
+    pub per_processor: Vec<u64>,
+    /// How many values were handed out and checked, those after the measurement included.
+    pub handed_out: u64,
+    /// The length of the whole run.
+    pub cycles: u64,
+    /// Accesses to shared memory in the whole run.
+    pub accesses: u64,
+    /// What the memory did.
+    pub memory: MemoryReport,
+    /// What the algorithm noted.
+    pub notes: Notes,
+    /// The processors that were halted.
+    pub halted: Vec<usize>,
+    /// How the run ended.
+    pub end: End,
+}
+
+impl Measured {
+    /// What the deliveries alone tell.
+    pub(super) fn of(deliveries: &[Delivery], run: &CountingRun) -> Self {
+        let first_spare = deliveries.iter().position(|delivery| delivery.value >= run.values);
+        let before_stop = &deliveries[..first_spare.unwrap_or(deliveries.len())];
+        let warm = (run.warm_up as usize).min(before_stop.len());
+        let (warm_up, counted) = before_stop.split_at(warm);
+
+        let mut latency = histogram();
+        for delivery in counted {
+            latency.saturating_record(delivery.latency_cycles());
+        }
+        let mut per_processor = vec![0; run.processors];
+        for delivery in deliveries {
+            per_processor[delivery.processor] += 1;
+        }
+        let begin = warm_up.last().map_or(0, |delivery| delivery.end);
+        let end = before_stop.last().map_or(0, |delivery| delivery.end);
+        Measured {
+            throughput_per_million_cycles: per_million(counted.len(), end - begin),
+            latency,
+            latency_cycles_mean: mean(counted),
+            latency_cycles_max: longest(counted),
+            unserved_cycles_max: unserved(deliveries, end),
+            windows: before_stop.chunks_exact(WINDOW_VALUES).map(window).collect(),
+            per_processor,
+            handed_out: deliveries.len() as u64,
+            cycles: end,
+            accesses: 0,
+            memory: MemoryReport::default(),
+            notes: Notes::default(),
+            halted: Vec::new(),
+            end: End::Finished,
+        }
+    }
+
+    /// How many tokens left a level of a diffracting tree in pairs for each that passed a toggle
+    /// (DT96 section 3.3.1 "diffraction rate"); level 0 is the root. None where nobody passed a
+    /// toggle.
+    #[must_use]
+    pub fn diffraction_rate(&self, level: u32) -> Option<f64> {
+        let toggled: u64 =
+            (1_usize << level..2 << level).map(|node| self.notes.count("toggled", node)).sum();
+        // At rest every token has passed every level.
+        (toggled > 0).then(|| self.handed_out.saturating_sub(toggled) as f64 / toggled as f64)
+    }
+}
+
+fn histogram() -> Histogram<u64> {
+    Histogram::new(HISTOGRAM_DIGITS).expect("from 0 to 5 digits are allowed")
+}
+
+fn per_million(values: usize, cycles: u64) -> f64 {
+    if cycles == 0 { 0.0 } else { values as f64 * 1e6 / cycles as f64 }
+}
+
+fn mean(deliveries: &[Delivery]) -> f64 {
+    let sum: u64 = deliveries.iter().map(Delivery::latency_cycles).sum();
+    if deliveries.is_empty() { 0.0 } else { sum as f64 / deliveries.len() as f64 }
+}
+
+fn longest(deliveries: &[Delivery]) -> u64 {
+    deliveries.iter().map(Delivery::latency_cycles).max().unwrap_or(0)
+}
+
+fn window(deliveries: &[Delivery]) -> Window {
+    Window {
+        end_cycle: deliveries.last().map_or(0, |delivery| delivery.end),
+        latency_cycles_mean: mean(deliveries),
+        latency_cycles_max: longest(deliveries),
+    }
+}
+
+/// How long the oldest call had been waiting at `time`.
+fn unserved(deliveries: &[Delivery], time: u64) -> u64 {
+    let waiting = deliveries.iter().filter(|d| d.start <= time && d.end > time);
+    waiting.map(|d| time - d.start).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::CounterChoice;
+    use super::*;
+    use throng_sim::MachineSpec;
+
+    #[test]
+    fn what_comes_before_the_warm_up_or_after_the_first_stop_does_not_count() {
+        let counter = CounterChoice::named("hardware", None).unwrap();
+        let run = CountingRun {
+            processors: 2,
+            values: 4,
+            warm_up: 1,
+            ..CountingRun::new(counter, MachineSpec::ideal(10))
+        };
+        let delivery = |processor, value, start, end| Delivery { processor, value, start, end };
+        let deliveries = [
+            delivery(0, 0, 0, 1000),
+            delivery(0, 1, 1000, 1010),
+            delivery(0, 2, 1010, 1030),
+            delivery(0, 4, 1030, 1040),
+            delivery(1, 3, 5, 5000),
+            delivery(1, 5, 5000, 5001),
+        ];
+        let measured = Measured::of(&deliveries, &run);
+        assert_eq!(measured.throughput_per_million_cycles, 2e6 / 30.0);
+        assert_eq!((measured.latency_cycles_mean, measured.latency_cycles_max), (15.0, 20));
+        assert_eq!(measured.latency.len(), 2);
+        assert_eq!(measured.unserved_cycles_max, 1025);
+        assert_eq!(measured.per_processor, [4, 2]);
+        assert_eq!(measured.handed_out, 6);
+    }
+
+    #[test]
+    fn nothing_delivered_gives_no_nonsense() {
+        let counter = CounterChoice::named("hardware", None).unwrap();
+        let measured = Measured::of(&[], &CountingRun::new(counter, MachineSpec::ideal(10)));
+        assert_eq!(measured.throughput_per_million_cycles, 0.0);
+        assert_eq!(measured.latency_cycles_mean, 0.0);
+        assert!(measured.windows.is_empty() && measured.diffraction_rate(0).is_none());
+    }
+
+    #[test]
+    fn windows_and_diffraction_rates_come_from_real_runs() {
+        let counter = CounterChoice::named("diffracting-toggle", Some(4)).unwrap();
+        let run = CountingRun {
+            processors: 8,
+            values: 3000,
+            ..CountingRun::new(counter, MachineSpec::ideal(10))
+        };
+        let measured = run.measure().unwrap();
+        // The first to stop may do so a little before 3000 values have been delivered.
+        assert!((2..=3).contains(&measured.windows.len()));
+        for window in &measured.windows {
+            assert!(window.latency_cycles_mean <= window.latency_cycles_max as f64);
+        }
+        for level in 0..2 {
+            assert_eq!(measured.diffraction_rate(level), Some(0.0), "there is no prism");
+        }
+        assert_eq!(measured.diffraction_rate(2), None, "there is no such level");
+    }
+}

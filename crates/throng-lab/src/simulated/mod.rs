@@ -1,0 +1,399 @@
+//! One simulated counting run: the index distribution benchmark of the papers (DT96 section 3.3.1,
+//! SS98 section 4), from data to measured numbers.
+//!
+//! Every processor takes numbers from one counter, idling a random time after each, until it draws
+//! one that is not needed any more. What was handed out is checked each time: exactly 0..m-1.
+//!
+//! ```
+//! use throng_lab::simulated::{CounterChoice, CountingRun};
+//! use throng_sim::MachineSpec;
+//!
+//! let counter = CounterChoice::named("hardware", None).unwrap();
+//! let measured = CountingRun {
+//!     processors: 16,
+//!     values: 1000,
+//!     ..CountingRun::new(counter, MachineSpec::ideal(10))
+//! }
+//! .measure()?;
+//! // One word, served to one processor at a time: a value every 10 cycles.
+//! assert_eq!(measured.throughput_per_million_cycles.round(), 100_000.0);
+//! assert_eq!(measured.latency_cycles_mean.round(), 160.0);
+//! # Ok::<(), throng_lab::error::Error>(())
+//! ```
+
+pub mod measured;
+pub mod parallel;
+
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use throng::counter::{Counting, Registered, Shape, ShapeError, methods};
+use throng::machine::Cpu;
+use throng_sim::{End, Faults, MachineSpec, Sim, SimCpu, Simulation};
+
+use crate::bench::verify::{self, Wrong};
+use crate::error::Error;
+use measured::{Delivery, Measured};
+
+/// After so many steps a run is broken off: more than any run that gets ahead needs.
+const STEP_LIMIT: u64 = 4_000_000_000;
+
+/// Each processor starts so much after the one before it. (In Proteus "every few cycles a new
+/// process begins", DT96 section 3.3.1.)
+const STAGGER_CYCLES: u32 = 5;
+
+/// How to build a counter for so many processors.
+type Build =
+    Arc<dyn Fn(usize) -> Result<Box<dyn Counting<Sim>>, ShapeError> + Send + Sync + 'static>;
+
+/// A counter to be built in a run: a method, and what there is to say about its shape.
+#[derive(Clone)]
+pub struct CounterChoice {
+    /// The method, as typed on a command line.
+    pub method: &'static str,
+    /// What `throng simulate` must be told to build the same one, such as `--width 32`.
+    pub options: String,
+    build: Build,
+}
+
+impl fmt::Debug for CounterChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method, self.options)
+    }
+}
+
+impl CounterChoice {
+    /// A method of the library, as wide as `width` says; else as it chooses for the number of
+    /// processors.
+    #[must_use]
+    pub fn registered(method: Registered<Sim>, width: Option<usize>) -> Self {
+        let options = width.map_or(String::new(), |width| format!("--width {width}"));
+        let shape = move |processors| Shape { width, ..Shape::for_processors(processors) };
+        Self::custom(method.about.name, options, move |p| method.build(&shape(p)))
+    }
+
+    /// The method of this name; none if there is none.
+    #[must_use]
+    pub fn named(name: &str, width: Option<usize>) -> Option<Self> {
+        let method = methods::<Sim>().into_iter().find(|method| method.about.name == name)?;
+        Some(Self::registered(method, width))
+    }
+
+    /// Any counter. `options` are those of `throng simulate` that give the same one, and tell it
+    /// from others of the same method.
+    #[must_use]
+    pub fn custom(
+        method: &'static str,
+        options: impl Into<String>,
+        build: impl Fn(usize) -> Result<Box<dyn Counting<Sim>>, ShapeError> + Send + Sync + 'static,
+    ) -> Self {
+        CounterChoice { method, options: options.into(), build: Arc::new(build) }
+    }
+
+    /// The counter for so many processors.
+    ///
+    /// # Errors
+    /// When the method cannot be built in this shape.
+    pub fn build(&self, processors: usize) -> Result<Box<dyn Counting<Sim>>, Error> {
+        (self.build)(processors).map_err(|source| Error::Shape { method: self.method, source })
+    }
+}
+
+/// What goes wrong in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFaults {
+    /// As the simulator knows it.
+    pub faults: Faults,
+    /// The options of `throng simulate` that say the same, such as `--fault halt-random:2:50`.
+    pub options: Vec<String>,
+}
+
+/// A counting run.
+#[derive(Clone, Debug)]
+pub struct CountingRun {
+    /// The counter.
+    pub counter: CounterChoice,
+    /// The machine.
+    pub machine: MachineSpec,
+    /// How many processors take numbers.
+    pub processors: usize,
+    /// Each processor goes on until it draws this number or a larger one.
+    pub values: u64,
+    /// So many values are delivered before the measurement begins.
+    pub warm_up: u64,
+    /// After each value a processor idles from 0 to so many cycles.
+    pub work: u32,
+    /// Processor i starts at i times so many cycles.
+    pub stagger_cycles: u32,
+    /// Decides everything that is random.
+    pub seed: u64,
+    /// What goes wrong.
+    pub faults: RunFaults,
+    /// After so many steps the run is broken off.
+    pub step_limit: u64,
+}
+
+/// What the processors of a run share.
+struct Shared {
+    counter: Box<dyn Counting<Sim>>,
+    /// In the order of delivery. Borrowed between two accesses only, when nobody else runs.
+    deliveries: RefCell<Vec<Delivery>>,
+}
+
+impl CountingRun {
+    /// As in DT96: 100 values of warm-up, no work; seed 0, nothing goes wrong, and as many
+    /// processors as the machine has.
+    #[must_use]
+    pub fn new(counter: CounterChoice, machine: MachineSpec) -> Self {
+        CountingRun {
+            counter,
+            processors: machine.processors,
+            machine,
+            values: 10_000,
+            warm_up: 100,
+            work: 0,
+            stagger_cycles: STAGGER_CYCLES,
+            seed: 0,
+            faults: RunFaults::default(),
+            step_limit: STEP_LIMIT,
+        }
+    }
+
+    /// The command that runs the same again.
+    ///
+    /// ```
+    /// use throng_lab::simulated::{CounterChoice, CountingRun};
+    /// use throng_sim::MachineSpec;
+    ///
+    /// let tree = CounterChoice::named("diffracting", Some(32)).unwrap();
+    /// let run = CountingRun { seed: 7, ..CountingRun::new(tree, MachineSpec::ideal(10)) };
+    /// assert_eq!(
+    ///     run.replay_command(),
+    ///     "throng simulate diffracting --width 32 --machine ideal --processors 64 \
+    ///      --values 10000 --work 0 --seed 7",
+    /// );
+    /// ```
+    #[must_use]
+    pub fn replay_command(&self) -> String {
+        let mut words = vec!["throng simulate".to_owned(), self.counter.method.to_owned()];
+        if !self.counter.options.is_empty() {
+            words.push(self.counter.options.clone());
+        }
+        words.push(format!(
+            "--machine {} --processors {} --values {} --work {} --seed {}",
+            self.machine.name, self.processors, self.values, self.work, self.seed
+        ));
+        words.extend(self.faults.options.iter().cloned());
+        words.join(" ")
+    }
+
+    /// Runs it, checks every number handed out, and measures.
+    ///
+    /// A run in which processors were halted may not come to its end: [`Measured::end`] tells.
+    ///
+    /// # Errors
+    /// When the counter cannot be built, the simulation not be set up, or the run failed: a value
+    /// twice or missing, no end though nobody was halted, a panic.
+    pub fn measure(&self) -> Result<Measured, Error> {
+        // Once outside: a shape that cannot be is found here.
+        self.counter.build(self.processors)?;
+        let caught = catch_unwind(AssertUnwindSafe(|| self.simulate()));
+        let outcome = caught
+            .map_err(|_| self.failed("it panicked".to_owned()))?
+            .map_err(|source| Error::Simulation { source })?;
+        if outcome.halted.is_empty() && outcome.end != End::Finished {
+            return Err(self.failed(outcome.end.to_string()));
+        }
+        let deliveries = outcome.shared.deliveries.into_inner();
+        verify_values(&deliveries, outcome.halted.len())
+            .map_err(|wrong| self.failed(wrong.to_string()))?;
+        let mut measured = Measured::of(&deliveries, self);
+        measured.end = outcome.end;
+        measured.halted = outcome.halted;
+        measured.cycles = outcome.cycles;
+        measured.accesses = outcome.accesses;
+        measured.memory = outcome.memory;
+        measured.notes = outcome.notes;
+        Ok(measured)
+    }
+
+    fn simulate(&self) -> Result<throng_sim::Outcome<Shared, ()>, throng_sim::SimError> {
+        let (counter, processors) = (self.counter.clone(), self.processors);
+        let (values, work, stagger_cycles) = (self.values, self.work, self.stagger_cycles);
+        let room = self.values as usize + self.processors;
+        Simulation::new()
+            .machine(self.machine.clone())
+            .processors(self.processors)
+            .seed(self.seed)
+            .faults(self.faults.faults.clone())
+            .step_limit(self.step_limit)
+            .run(
+                move || Shared {
+                    counter: counter.build(processors).expect("built once already"),
+                    deliveries: RefCell::new(Vec::with_capacity(room)),
+                },
+                move |shared, cpu| {
+                    idle(cpu, cpu.id() as u32 * stagger_cycles);
+                    take_numbers(shared, cpu, values, work);
+                },
+            )
+    }
+
+    fn failed(&self, what: String) -> Error {
+        Error::SimulatedRun {
+            method: self.counter.method,
+            machine: self.machine.name.clone(),
+            processors: self.processors,
+            seed: self.seed,
+            what,
+            replay: self.replay_command(),
+        }
+    }
+}
+
+/// What each processor does.
+fn take_numbers(shared: &Shared, cpu: &SimCpu, values: u64, work: u32) {
+    loop {
+        let start = cpu.clock();
+        let value = shared.counter.next_on(cpu);
+        let end = cpu.clock();
+        let processor = cpu.id();
+        shared.deliveries.borrow_mut().push(Delivery { processor, value, start, end });
+        if value >= values {
+            return;
+        }
+        if work > 0 {
+            idle(cpu, cpu.random_below(work as usize + 1) as u32);
+        }
+    }
+}
+
+fn idle(cpu: &SimCpu, cycles: u32) {
+    if cycles > 0 {
+        cpu.pause(cycles);
+    }
+}
+
+/// Checks that the values are exactly 0..m-1. Each processor that was halted may hold one that
+/// nobody else then gets: the others are different ones of 0..m+halted-1.
+fn verify_values(deliveries: &[Delivery], halted: usize) -> Result<(), Wrong> {
+    let mut values: Vec<u64> = deliveries.iter().map(|delivery| delivery.value).collect();
+    if halted == 0 {
+        return verify::check(&[&values]).map(|_| ());
+    }
+    values.sort_unstable();
+    if let Some(pair) = values.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(Wrong::Repeated(pair[0]));
+    }
+    let first_missing = |skip: usize| {
+        (0..).filter(|value| values.binary_search(value).is_err()).nth(skip).unwrap_or(u64::MAX)
+    };
+    match values.last() {
+        Some(&last) if last >= (values.len() + halted) as u64 => {
+            Err(Wrong::Missing(first_missing(halted)))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+    fn deliveries(values: &[u64]) -> Vec<Delivery> {
+        let delivery = |&value| Delivery { processor: 0, value, start: 0, end: 0 };
+        values.iter().map(delivery).collect()
+    }
+
+    #[test]
+    fn a_halted_processor_may_hold_one_value() {
+        assert_eq!(verify_values(&deliveries(&[2, 0, 1]), 0), Ok(()));
+        assert_eq!(verify_values(&deliveries(&[3, 0, 1]), 0), Err(Wrong::Missing(2)));
+        assert_eq!(verify_values(&deliveries(&[3, 0, 1]), 1), Ok(()));
+        assert_eq!(verify_values(&deliveries(&[4, 0, 1]), 1), Err(Wrong::Missing(3)));
+        assert_eq!(verify_values(&deliveries(&[1, 0, 1]), 2), Err(Wrong::Repeated(1)));
+        assert_eq!(verify_values(&[], 3), Ok(()));
+    }
+
+    /// Hands out 0, 1, 2, 3, 4, 4, 5, ...
+    struct Stutters(AtomicU64);
+
+    impl Counting<Sim> for Stutters {
+        fn next_on(&self, cpu: &SimCpu) -> u64 {
+            cpu.pause(10);
+            let next = self.0.fetch_add(1, Relaxed);
+            if next > 4 { next - 1 } else { next }
+        }
+    }
+
+    struct Panics;
+
+    impl Counting<Sim> for Panics {
+        fn next_on(&self, _cpu: &SimCpu) -> u64 {
+            panic!("on purpose")
+        }
+    }
+
+    fn small(counter: CounterChoice) -> CountingRun {
+        CountingRun {
+            processors: 3,
+            values: 50,
+            warm_up: 10,
+            seed: 4,
+            ..CountingRun::new(counter, MachineSpec::ideal(10))
+        }
+    }
+
+    #[test]
+    fn a_failed_run_names_the_command_that_replays_it() {
+        let stutters = CounterChoice::custom("stutters", "--width 8", |_| {
+            Ok(Box::new(Stutters(AtomicU64::new(0))))
+        });
+        let error = small(stutters).measure().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "stutters failed on ideal with 3 processors and seed 4: \
+             value 4 was handed out more than once; to see it again: \
+             throng simulate stutters --width 8 --machine ideal --processors 3 --values 50 \
+             --work 0 --seed 4"
+        );
+        assert_eq!(error.exit_code(), 1);
+        let error = small(CounterChoice::custom("panics", "", |_| Ok(Box::new(Panics))))
+            .measure()
+            .unwrap_err();
+        assert!(error.to_string().contains("it panicked"), "{error}");
+    }
+
+    #[test]
+    fn a_run_without_an_end_is_a_failure_unless_somebody_was_halted() {
+        let counter = CounterChoice::named("locked-mcs", None).unwrap();
+        let run = CountingRun { step_limit: 100, ..small(counter) };
+        let error = run.measure().unwrap_err();
+        assert!(error.to_string().contains("stopped at the limit of 100 steps"), "{error}");
+        let halted = RunFaults { faults: Faults::none().halt_before(0, 5), options: Vec::new() };
+        let measured = CountingRun { faults: halted, step_limit: 10_000, ..run }.measure().unwrap();
+        assert_ne!(measured.end, End::Finished);
+        assert_eq!(measured.halted, [0]);
+    }
+
+    #[test]
+    fn a_shape_that_cannot_be_is_refused() {
+        let error = small(CounterChoice::named("diffracting", Some(6)).unwrap()).measure();
+        assert_eq!(error.unwrap_err().exit_code(), 2);
+        assert!(CounterChoice::named("abacus", None).is_none());
+    }
+
+    #[test]
+    fn the_same_run_gives_the_same_numbers_and_each_processor_stops_at_its_first_spare_value() {
+        for method in methods::<Sim>() {
+            let run = small(CounterChoice::registered(method, None));
+            let (once, again) = (run.measure().unwrap(), run.measure().unwrap());
+            assert_eq!(once.cycles, again.cycles, "{}", method.about.name);
+            assert_eq!(once.latency_cycles_mean, again.latency_cycles_mean);
+            assert_eq!(once.per_processor.iter().sum::<u64>(), 50 + 3, "{}", method.about.name);
+        }
+    }
+}
