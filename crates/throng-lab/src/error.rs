@@ -21,12 +21,37 @@ pub enum Error {
         /// What is allowed, to be read after "must be".
         allowed: String,
     },
-    /// There is no counter of this name.
-    UnknownMethod {
+    /// There is nothing of this name.
+    UnknownName {
+        /// The option, with its dashes, or what stands in its place.
+        option: &'static str,
         /// What was typed.
         name: String,
+        /// What it should be the name of.
+        kind: &'static str,
         /// Names that were perhaps meant, best first; the nearest one where none is near.
-        suggestions: Vec<&'static str>,
+        suggestions: Vec<String>,
+        /// Where to find all names.
+        hint: &'static str,
+    },
+    /// A file does not describe a machine.
+    MachineFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it; may have several lines.
+        why: String,
+    },
+    /// A script of faults cannot be understood, or makes no sense on this machine.
+    Faults {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A folder for results cannot be made.
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
     },
     /// A counter cannot be built in the shape asked for.
     Shape {
@@ -108,7 +133,10 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Value { .. }
-            | Error::UnknownMethod { .. }
+            | Error::UnknownName { .. }
+            | Error::MachineFile { .. }
+            | Error::Faults { .. }
+            | Error::Folder { .. }
             | Error::Shape { .. }
             | Error::OpenJson { .. }
             | Error::Write { .. } => 2,
@@ -129,12 +157,17 @@ impl fmt::Display for Error {
             Error::Value { option, value, allowed } => {
                 write!(f, "{option} {}: must be {allowed}", shown(value))
             }
-            Error::UnknownMethod { name, suggestions } => write!(
+            Error::UnknownName { option, name, kind, suggestions, hint } => write!(
                 f,
-                "--method {}: no such counter; did you mean {}? (`throng list` shows all)",
+                "{option} {}: no such {kind}; did you mean {}? ({hint})",
                 shown(name),
                 suggestions.join(" or ")
             ),
+            Error::MachineFile { path, why } => write!(f, "machine {}: {why}", path.display()),
+            Error::Faults { why } => write!(f, "--fault: {why}"),
+            Error::Folder { path, source } => {
+                write!(f, "--out {}: cannot be made: {source}", path.display())
+            }
             Error::Shape { method, source } => write!(f, "{method}: {source}"),
             Error::OpenJson { path, source } => {
                 write!(f, "--json {}: cannot be written: {source}", path.display())
@@ -167,6 +200,7 @@ impl std::error::Error for Error {
             Error::Shape { source, .. } => Some(source),
             Error::Simulation { source } => Some(source),
             Error::OpenJson { source, .. }
+            | Error::Folder { source, .. }
             | Error::Write { source, .. }
             | Error::Spawn { source, .. } => Some(source),
             _ => None,

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
 
 use crate::error::Error;
 
@@ -21,6 +22,15 @@ pub fn print(text: &str) -> Result<(), Error> {
 /// Says something on standard error; where even that is closed, there is nobody left to tell.
 pub fn say(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// A value as it is printed for other programs.
+#[must_use]
+pub fn json(value: &impl Serialize) -> String {
+    let mut text =
+        serde_json::to_string_pretty(value).expect("numbers and texts can always be written");
+    text.push('\n');
+    text
 }
 
 /// A bar on standard error; hidden where that is no terminal.
