@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::machines::Machine;
 use crate::output;
 use crate::plan::{MAX_DEPTH, number, optional, unknown_method};
-use crate::simulated::{CounterChoice, CountingRun};
+use crate::simulated::{CounterChoice, CountingRun, usual_step_limit};
 use report::Report;
 
 const DEFAULT_METHOD: &str = "diffracting";
@@ -34,9 +34,6 @@ const MAX_WORK_CYCLES: usize = 1_000_000;
 const MAX_STEPS: usize = 1 << 40;
 /// So many values, a tenth of all at most, are handed out before latencies are measured.
 const WARM_UP: u64 = 100;
-/// Steps after which a run has surely lost its way: so many, and so many for each value.
-const STEPS: u64 = 100_000_000;
-const STEPS_PER_VALUE: u64 = 2_000;
 
 /// What `throng simulate` will do.
 #[derive(Debug)]
@@ -83,7 +80,7 @@ impl SimulatePlan {
             work: work as u32,
             seed,
             faults,
-            step_limit: steps.map_or(STEPS + STEPS_PER_VALUE * values, |steps| steps as u64),
+            step_limit: steps.map_or(usual_step_limit(values), |steps| steps as u64),
             ..CountingRun::new(counter, machine.spec)
         };
         Ok(SimulatePlan { run, width, json: typed.json, out: typed.out.clone() })

@@ -24,9 +24,9 @@
 pub mod measured;
 pub mod parallel;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
 use throng::counter::{Consistency, Counting, Registered, Shape, ShapeError, methods};
@@ -41,6 +41,12 @@ use measured::{Delivery, Measured};
 
 /// After so many steps a run is broken off: more than any run that gets ahead needs.
 const STEP_LIMIT: u64 = 4_000_000_000;
+
+/// The limit of `throng simulate` for so many values, where nobody waits for minutes.
+#[must_use]
+pub const fn usual_step_limit(values: u64) -> u64 {
+    100_000_000 + 2_000 * values
+}
 
 /// Each processor starts so much after the one before it. (In Proteus "every few cycles a new
 /// process begins", DT96 section 3.3.1.)
@@ -199,6 +205,9 @@ impl CountingRun {
         if self.faults != Faults::none() {
             words.push(format!("--fault {}", quoted(&self.faults.to_string())));
         }
+        if ![STEP_LIMIT, usual_step_limit(self.values)].contains(&self.step_limit) {
+            words.push(format!("--steps {}", self.step_limit));
+        }
         words.join(" ")
     }
 
@@ -212,9 +221,8 @@ impl CountingRun {
     pub fn measure(&self) -> Result<Measured, Error> {
         // Once outside: a shape that cannot be is found here.
         self.counter.build(self.processors)?;
-        let caught = catch_unwind(AssertUnwindSafe(|| self.simulate()));
-        let outcome = caught
-            .map_err(|_| self.failed("it panicked".to_owned()))?
+        let outcome = catching(|| self.simulate())
+            .map_err(|message| self.failed(format!("it panicked: {message}")))?
             .map_err(|source| Error::Simulation { source })?;
         if outcome.halted.is_empty() && outcome.end != End::Finished {
             return Err(self.failed(outcome.end.to_string()));
@@ -261,7 +269,11 @@ impl CountingRun {
             )
     }
 
-    fn failed(&self, what: String) -> Error {
+    fn failed(&self, mut what: String) -> Error {
+        let chosen = self.faults.chosen(self.processors, self.seed);
+        if chosen != self.faults {
+            what.push_str(&format!(" (the seed chose these faults: {chosen})"));
+        }
         Error::SimulatedRun {
             method: self.counter.method,
             machine: self.machine.name.clone(),
@@ -271,6 +283,32 @@ impl CountingRun {
             replay: self.replay_command(),
         }
     }
+}
+
+thread_local! {
+    /// Whether a panic of this thread will be reported as an error.
+    static CATCHING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// From now on, panics that are reported as errors are not printed as well.
+pub fn silence_caught_panics() {
+    let loud = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if !CATCHING.get() {
+            loud(info);
+        }
+    }));
+}
+
+/// What `work` returns, or the message of its panic.
+fn catching<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    CATCHING.set(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(work));
+    CATCHING.set(false);
+    result.map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without a message").to_owned()
+    })
 }
 
 /// What each processor does.
@@ -422,7 +460,8 @@ mod tests {
         let error = small(CounterChoice::custom("panics", "", |_| Ok(Box::new(Panics))))
             .measure()
             .unwrap_err();
-        assert!(error.to_string().contains("it panicked"), "{error}");
+        let what = "it panicked: on purpose (processor 0, seed 4)";
+        assert!(error.to_string().contains(what), "{error}");
     }
 
     #[test]
