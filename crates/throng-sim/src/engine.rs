@@ -9,11 +9,11 @@
 use throng::machine::Place;
 
 use crate::faults::FaultPlan;
-use crate::memory::{Kind, LineId, Memory};
+use crate::memory::{Kind, LineId, Memory, Request, Revoked, Step};
 use crate::notes::Notes;
 use crate::outcome::{End, Waiting};
 use crate::queue::{EventQueue, TIME_END};
-use crate::report::MemoryReport;
+use crate::report::{MemoryReport, Traffic};
 use crate::sleepers::Sleepers;
 use crate::trace::{Access, Operation, Trace};
 
@@ -49,6 +49,13 @@ pub(crate) struct Engine {
     sleepers: Sleepers,
     states: Vec<State>,
     memory: Box<dyn Memory>,
+    /// For each processor the access that the memory has asked to be reminded of.
+    in_flight: Vec<Option<Flight>>,
+    /// Copies that the memory takes away: only ever full for the time of a call.
+    revoked: Revoked,
+    /// Accesses issued, and completed.
+    issued: u64,
+    completed: u64,
     /// The place of each line.
     lines: Vec<Place>,
     /// The line of each word and cell.
@@ -58,6 +65,14 @@ pub(crate) struct Engine {
     accesses: u64,
     steps: u64,
     step_limit: u64,
+}
+
+/// An access on its way.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    line: LineId,
+    kind: Kind,
+    issued_at: u64,
 }
 
 /// What there is to tell when all is over.
@@ -71,6 +86,11 @@ pub(crate) struct Report {
     pub(crate) notes: Notes,
     pub(crate) memory: MemoryReport,
     pub(crate) places: Vec<Place>,
+}
+
+#[inline]
+fn check_time(time: u64) {
+    assert!(time < TIME_END - 1, "simulated time ran past {TIME_END} cycles");
 }
 
 impl Engine {
@@ -96,6 +116,10 @@ impl Engine {
             sleepers: Sleepers::new(processors),
             states: vec![State::Active; processors],
             memory,
+            in_flight: vec![None; processors],
+            revoked: Vec::new(),
+            issued: 0,
+            completed: 0,
             lines: Vec::new(),
             words: Vec::new(),
             trace,
@@ -122,26 +146,34 @@ impl Engine {
     pub(crate) fn add_line(&mut self, place: Place) -> LineId {
         self.lines.push(place);
         self.memory.add_line(place);
+        self.sleepers.add_line();
         self.lines.len() as LineId - 1
     }
 
     /// Numbers a word or cell on `line`.
     pub(crate) fn add_word(&mut self, line: LineId) -> u32 {
         self.words.push(line);
-        self.sleepers.add_word();
         self.words.len() as u32 - 1
     }
 
-    /// Goes to the earliest event; returns whose it is, or `None` when it is all over.
+    /// Goes to the earliest event at which a processor goes on; returns whose it is, or `None`
+    /// when it is all over. Accesses that are on their way go on meanwhile.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<usize> {
         if self.over_the_limit() {
             return None;
         }
-        let (time, processor) = self.queue.first()?;
-        self.now = time;
-        self.current = processor;
-        Some(processor)
+        loop {
+            let (time, processor) = self.queue.first()?;
+            self.now = time;
+            match self.in_flight[processor].take() {
+                Some(flight) => self.go_on_flying(processor, flight),
+                None => {
+                    self.current = processor;
+                    return Some(processor);
+                }
+            }
+        }
     }
 
     /// The current processor goes on at `time`, which is later than now. Tells whether it goes on
@@ -149,7 +181,7 @@ impl Engine {
     #[inline]
     pub(crate) fn go_on_at(&mut self, time: u64) -> bool {
         debug_assert!(time > self.now, "time does not go back or stand still");
-        assert!(time < TIME_END - 1, "simulated time ran past {TIME_END} cycles");
+        check_time(time);
         self.queue.set(self.current, time);
         if !self.count_step() || self.queue.first() != Some((time, self.current)) {
             return false;
@@ -170,19 +202,80 @@ impl Engine {
         self.steps > self.step_limit
     }
 
-    /// When an access that the current processor issues now will be complete.
+    /// The current processor issues an access. Tells whether it is complete at once, in simulated
+    /// time, because nobody comes before; if not, the processor has to give up its turn.
     #[inline]
-    pub(crate) fn serve(&mut self, line: LineId, kind: Kind) -> u64 {
-        let done = self.memory.serve(self.current, line, kind, self.now);
-        if self.faults.any() {
-            let cycles = self.faults.stretch(self.current, done - self.now);
-            return self.now.saturating_add(cycles);
+    pub(crate) fn begin_access(&mut self, line: LineId, kind: Kind) -> bool {
+        self.issued += 1;
+        let processor = self.current;
+        let request = Request { processor, line, kind };
+        let step = self.memory.issue(request, self.now, &mut self.revoked);
+        self.tell_revoked(line);
+        match step {
+            Step::Done(done) => self.go_on_at(self.stretched(processor, self.now, done)),
+            Step::Again(at) => {
+                self.in_flight[processor] = Some(Flight { line, kind, issued_at: self.now });
+                self.go_on_at(at);
+                false
+            }
         }
-        done
+    }
+
+    /// The memory is called again for an access that is on its way.
+    #[inline]
+    fn go_on_flying(&mut self, processor: usize, flight: Flight) {
+        let Flight { line, kind, issued_at } = flight;
+        let request = Request { processor, line, kind };
+        let step = self.memory.resume(request, self.now, &mut self.revoked);
+        self.tell_revoked(line);
+        let at = match step {
+            Step::Done(done) => self.stretched(processor, issued_at, done),
+            Step::Again(at) => {
+                self.in_flight[processor] = Some(flight);
+                at
+            }
+        };
+        debug_assert!(at > self.now, "time does not go back or stand still");
+        check_time(at);
+        self.queue.set(processor, at);
+    }
+
+    /// When an access is complete that would be at `done` if its processor were not slowed down.
+    #[inline]
+    fn stretched(&self, processor: usize, issued_at: u64, done: u64) -> u64 {
+        if !self.faults.any() {
+            return done;
+        }
+        let cycles = self.faults.stretch(processor, done - issued_at);
+        issued_at.saturating_add(cycles)
+    }
+
+    /// Those who sleep on a copy of `line` that was taken away wake up when they learn of it.
+    #[inline]
+    fn tell_revoked(&mut self, line: LineId) {
+        for (processor, time) in self.revoked.drain(..) {
+            let sooner = time < self.queue.time_of(processor);
+            if self.sleepers.sleeps_on(processor, line) && sooner {
+                self.sleepers.remove(processor);
+                self.queue.set(processor, time.max(self.now));
+            }
+        }
+    }
+
+    /// Whether the current processor has a copy of the line to look at.
+    #[inline]
+    pub(crate) fn keeps_copy(&self, line: LineId) -> bool {
+        self.memory.keeps_copy(self.current, line)
+    }
+
+    /// The access that the current processor began is complete.
+    #[inline]
+    pub(crate) fn complete_access(&mut self) {
+        self.completed += 1;
     }
 
     /// An access of the current processor takes effect: it is recorded, and a write wakes those
-    /// who sleep on the word. They go on now, and pay for a look.
+    /// who still sleep on the line. They go on now, and pay for a look.
     #[inline]
     pub(crate) fn take_effect(
         &mut self,
@@ -201,16 +294,17 @@ impl Engine {
             written,
         });
         if written.is_some() {
-            while let Some(sleeper) = self.sleepers.wake_one(word) {
+            let line = self.words[word as usize];
+            while let Some(sleeper) = self.sleepers.wake_one(line) {
                 self.queue.set(sleeper, self.now);
             }
         }
     }
 
-    /// The current processor sleeps until `word` is written or the time is `until`. Tells whether
+    /// The current processor sleeps until the line of `word` is written or the time is `until`. Tells whether
     /// it goes on at once.
     pub(crate) fn sleep(&mut self, word: u32, until: Option<u64>) -> bool {
-        self.sleepers.insert(self.current, word);
+        self.sleepers.insert(self.current, self.words[word as usize], word);
         match until {
             Some(time) => self.go_on_at(time),
             None => {
@@ -255,9 +349,31 @@ impl Engine {
             accesses: self.accesses,
             steps: self.steps,
             places: self.words.iter().map(|&line| self.lines[line as usize]).collect(),
+            memory: self.memory_report(),
             trace: self.trace,
             notes: self.notes,
-            memory: MemoryReport::default(),
+        }
+    }
+
+    fn memory_report(&self) -> MemoryReport {
+        let traffic =
+            |(line, &place): (usize, &Place)| (place, self.memory.traffic(line as LineId));
+        let lines: Vec<_> = self.lines.iter().enumerate().map(traffic).collect();
+        let mut total = Traffic::default();
+        lines.iter().for_each(|&(_, line)| total += line);
+        MemoryReport { total, messages: self.memory.messages(), lines }
+    }
+
+    /// Counts everything again: no access and no copy may have been lost or made up.
+    ///
+    /// # Panics
+    /// If the simulator has lost count: then nothing it says can be trusted.
+    pub(crate) fn check_conservation(&self) {
+        self.memory.check_conservation();
+        let served = self.memory_report().total.accesses();
+        assert_eq!(self.issued, served, "accesses issued against hits and misses");
+        if !self.over_the_limit() {
+            assert_eq!(self.issued, self.completed, "accesses issued against completed");
         }
     }
 

@@ -49,14 +49,21 @@ impl EventQueue {
         (key != NEVER).then_some((key >> ID_BITS, key as usize % PROCESSORS_MAX))
     }
 
+    /// When the event of `processor` is; later than all times if it has none.
+    #[inline]
+    pub(crate) fn time_of(&self, processor: usize) -> u64 {
+        self.tree[self.leaves + processor] >> ID_BITS
+    }
+
     #[inline]
     fn put(&mut self, processor: usize, key: u64) {
         let mut node = self.leaves + processor;
+        let mut smallest = key;
         self.tree[node] = key;
         while node > 1 {
-            let smaller = self.tree[node].min(self.tree[node ^ 1]);
+            smallest = smallest.min(self.tree[node ^ 1]);
             node /= 2;
-            self.tree[node] = smaller;
+            self.tree[node] = smallest;
         }
     }
 }

@@ -10,10 +10,10 @@ use crate::engine::{Engine, Phase};
 use crate::error::SimError;
 use crate::faults::Faults;
 use crate::machine::SimCpu;
-use crate::memory::{Memory, Uniform};
+use crate::memory;
 use crate::outcome::Outcome;
 use crate::queue::PROCESSORS_MAX;
-use crate::spec::{CoherenceSpec, MachineSpec};
+use crate::spec::MachineSpec;
 use crate::trace::Trace;
 use crate::turn::{self, Installed};
 
@@ -155,6 +155,9 @@ impl Simulation {
             engine.phase = Phase::Ending;
             engine.current()
         });
+        if worked.is_ok() {
+            installed.with(|engine| engine.check_conservation());
+        }
         let dismissed = self.dismiss(crew);
         let report = installed.take().into_report();
 
@@ -195,19 +198,12 @@ impl Simulation {
     fn engine(&self) -> Engine {
         Engine::new(
             turn::new_run(),
-            self.memory(),
+            memory::build(&self.machine, self.processors),
             self.faults.plan(self.processors, self.seed),
             Trace::new(self.record_trace),
             self.processors,
             self.step_limit,
         )
-    }
-
-    fn memory(&self) -> Box<dyn Memory> {
-        match self.machine.coherence {
-            CoherenceSpec::Ideal { access_cycles } => Box::new(Uniform::new(access_cycles)),
-            _ => Box::new(Uniform::new(10)),
-        }
     }
 
     /// A coroutine for each processor.

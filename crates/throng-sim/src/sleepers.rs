@@ -1,15 +1,19 @@
-//! Who sleeps until which word is written.
+//! Who sleeps until which line is written.
 //!
-//! One list for each word, linked both ways through the processors, so that a write wakes all
+//! One list for each line, linked both ways through the processors, so that a write wakes all
 //! sleepers and a time-out takes one out, each without searching.
 
-const NOBODY: u32 = u32::MAX;
-const AWAKE: u32 = u32::MAX;
+use crate::memory::LineId;
 
-/// A processor's place in the list of the word it sleeps on.
+const NOBODY: u32 = u32::MAX;
+const AWAKE: LineId = u32::MAX;
+
+/// A processor's place in the list of the line it sleeps on.
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    /// The word it sleeps on, or `AWAKE`.
+    /// The line it sleeps on, or `AWAKE`.
+    line: LineId,
+    /// The word on that line that it looks at.
     word: u32,
     before: u32,
     after: u32,
@@ -18,35 +22,41 @@ struct Link {
 /// The sleeping processors.
 #[derive(Debug)]
 pub(crate) struct Sleepers {
-    /// For each word the first of its list, or `NOBODY`.
+    /// For each line the first of its list, or `NOBODY`.
     first: Vec<u32>,
     /// For each processor.
     links: Vec<Link>,
 }
 
 impl Sleepers {
-    /// All awake, and no words yet.
+    /// All awake, and no lines yet.
     pub(crate) fn new(processors: usize) -> Self {
-        let awake = Link { word: AWAKE, before: NOBODY, after: NOBODY };
+        let awake = Link { line: AWAKE, word: 0, before: NOBODY, after: NOBODY };
         Sleepers { first: Vec::new(), links: vec![awake; processors] }
     }
 
-    /// Makes room for one more word.
-    pub(crate) fn add_word(&mut self) {
+    /// Makes room for one more line.
+    pub(crate) fn add_line(&mut self) {
         self.first.push(NOBODY);
+    }
+
+    /// Whether `processor` sleeps on `line`.
+    #[inline]
+    pub(crate) fn sleeps_on(&self, processor: usize, line: LineId) -> bool {
+        self.links[processor].line == line
     }
 
     /// The word that `processor` sleeps on.
     pub(crate) fn word_of(&self, processor: usize) -> Option<u32> {
-        let word = self.links[processor].word;
-        (word != AWAKE).then_some(word)
+        let link = self.links[processor];
+        (link.line != AWAKE).then_some(link.word)
     }
 
-    /// `processor`, which is awake, goes to sleep on `word`.
-    pub(crate) fn insert(&mut self, processor: usize, word: u32) {
-        let first = &mut self.first[word as usize];
+    /// `processor`, which is awake, goes to sleep on `line`, looking at `word`.
+    pub(crate) fn insert(&mut self, processor: usize, line: LineId, word: u32) {
+        let first = &mut self.first[line as usize];
         let after = std::mem::replace(first, processor as u32);
-        self.links[processor] = Link { word, before: NOBODY, after };
+        self.links[processor] = Link { line, word, before: NOBODY, after };
         if after != NOBODY {
             self.links[after as usize].before = processor as u32;
         }
@@ -54,13 +64,13 @@ impl Sleepers {
 
     /// Wakes `processor`; tells whether it was asleep.
     pub(crate) fn remove(&mut self, processor: usize) -> bool {
-        let Link { word, before, after } = self.links[processor];
-        if word == AWAKE {
+        let Link { line, before, after, .. } = self.links[processor];
+        if line == AWAKE {
             return false;
         }
-        self.links[processor].word = AWAKE;
+        self.links[processor].line = AWAKE;
         match before {
-            NOBODY => self.first[word as usize] = after,
+            NOBODY => self.first[line as usize] = after,
             _ => self.links[before as usize].after = after,
         }
         if after != NOBODY {
@@ -69,10 +79,10 @@ impl Sleepers {
         true
     }
 
-    /// Wakes one of those that sleep on `word`.
+    /// Wakes one of those that sleep on `line`.
     #[inline]
-    pub(crate) fn wake_one(&mut self, word: u32) -> Option<usize> {
-        match self.first[word as usize] {
+    pub(crate) fn wake_one(&mut self, line: LineId) -> Option<usize> {
+        match self.first[line as usize] {
             NOBODY => None,
             sleeper => {
                 self.remove(sleeper as usize);
@@ -90,13 +100,14 @@ mod tests {
     fn anyone_can_leave_and_a_write_wakes_the_rest() {
         for leaver in 0..4 {
             let mut sleepers = Sleepers::new(5);
-            sleepers.add_word();
-            sleepers.add_word();
+            sleepers.add_line();
+            sleepers.add_line();
             for processor in 0..4 {
-                sleepers.insert(processor, 1);
+                sleepers.insert(processor, 1, 11);
             }
-            sleepers.insert(4, 0);
-            assert_eq!(sleepers.word_of(leaver), Some(1));
+            sleepers.insert(4, 0, 10);
+            assert_eq!(sleepers.word_of(leaver), Some(11));
+            assert!(sleepers.sleeps_on(leaver, 1) && !sleepers.sleeps_on(leaver, 0));
             assert!(sleepers.remove(leaver));
             assert!(!sleepers.remove(leaver), "it is awake already");
             assert_eq!(sleepers.word_of(leaver), None);

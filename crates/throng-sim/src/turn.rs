@@ -166,8 +166,10 @@ impl<'a> Turn<'a> {
         if self.engine.faults.any() {
             self = self.meet_faults();
         }
-        let done = self.engine.serve(at.line.line, kind);
-        self.advance_to(done)
+        let mut turn =
+            if self.engine.begin_access(at.line.line, kind) { self } else { self.give_up() };
+        turn.engine.complete_access();
+        turn
     }
 
     #[cold]
@@ -274,7 +276,12 @@ impl Operation {
     fn kind(self) -> Kind {
         match self {
             Operation::Load => Kind::Read,
-            _ => Kind::Write,
+            Operation::Store | Operation::Cell => Kind::Write,
+            Operation::Swap | Operation::CompareExchange => Kind::Exchange,
+            Operation::FetchAdd
+            | Operation::FetchSub
+            | Operation::FetchOr
+            | Operation::FetchAnd => Kind::FetchOp,
         }
     }
 }
@@ -282,8 +289,11 @@ impl Operation {
 /// How a [`sleep`] came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slept {
-    /// The word was written, or is not what was seen any more.
+    /// The line was written, or the word is not what was seen any more.
     Woken,
+    /// The processor has no copy to look at: there are none on this machine, or it has been taken
+    /// away already.
+    NoCopy,
     /// The time passed.
     TimedOut,
     /// Sleeping is for running processors that are not unwinding.
@@ -300,6 +310,9 @@ pub(crate) fn sleep(at: &Address, value: &AtomicU64, seen: u64, until: Option<u6
         // Time may have passed since it was seen: the code that judged it may have made accesses.
         if value.load(Relaxed) != seen {
             return Slept::Woken;
+        }
+        if !turn.engine.keeps_copy(at.line.line) {
+            return Slept::NoCopy;
         }
         if !turn.engine.sleep(at.word, until) {
             turn = turn.give_up();

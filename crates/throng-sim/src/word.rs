@@ -86,7 +86,8 @@ impl Word<Sim> for SimWord {
         self.access(Operation::FetchAnd, |found| Some(found & value))
     }
 
-    /// Looks once, and again after every write by another processor; sleeps in between.
+    /// Looks once, and again whenever its copy of the line is taken away; sleeps in between. Where
+    /// there are no copies it looks every [`POLL_CYCLES`].
     ///
     /// A processor that unwinds does not wait: it gets what it saw.
     ///
@@ -103,18 +104,24 @@ impl Word<Sim> for SimWord {
             if !blocked(value) {
                 return value;
             }
-            if self.sleep(value, None) == Slept::NotAllowed {
-                assert!(
-                    panicking(),
-                    "a wait for a word that is {value}, outside a simulation: nobody else is \
-                     running who could change it"
-                );
-                return value;
+            match self.sleep(value, None) {
+                Slept::Woken | Slept::TimedOut => {}
+                Slept::NoCopy => {
+                    turn::pass(POLL_CYCLES);
+                }
+                Slept::NotAllowed => {
+                    assert!(
+                        panicking(),
+                        "a wait for a word that is {value}, outside a simulation: nobody else is \
+                         running who could change it"
+                    );
+                    return value;
+                }
             }
         }
     }
 
-    /// Looks once, and again after every write by another processor, until the time of `polls`
+    /// Looks as [`wait_while`](Word::wait_while) does, until the time of `polls`
     /// polls has passed since the first look.
     fn spin_while(
         &self,
@@ -130,9 +137,13 @@ impl Word<Sim> for SimWord {
         let until = turn::now() + u64::from(polls - 1) * POLL_CYCLES;
         let mut looks = 1;
         while looks < polls && turn::now() < until && blocked(value) {
-            // Not woken: then it is still what it was when last seen.
-            if self.sleep(value, Some(until)) != Slept::Woken {
-                break;
+            match self.sleep(value, Some(until)) {
+                Slept::Woken => {}
+                Slept::NoCopy => {
+                    turn::pass(POLL_CYCLES);
+                }
+                // Then it is still what it was when last seen.
+                Slept::TimedOut | Slept::NotAllowed => break,
             }
             value = self.load(order);
             looks += 1;

@@ -64,6 +64,7 @@ impl MachineSpec {
         within("clock_mhz", self.clock_mhz.into(), 1..=1_000_000)?;
         let processor = &self.processor;
         passing("processor.hit_cycles", processor.hit_cycles)?;
+        passing("processor.rmw_hit_cycles", processor.rmw_hit_cycles.unwrap_or(1))?;
         cycles("processor.instruction_cycles", processor.instruction_cycles)?;
         cycles("processor.miss_cycles", processor.miss_cycles)?;
         cycles("processor.fill_cycles", processor.fill_cycles)?;
@@ -76,13 +77,17 @@ impl MachineSpec {
     /// Whether the coherence can work over the network.
     fn check_match(&self) -> Result<(), SpecError> {
         use NetworkSpec::{Bus, Chiplets, Rings, Uniform};
+        let is_bus = matches!(self.network, Bus { .. });
         let (needs, fits) = match self.coherence {
-            CoherenceSpec::Snoop { .. } => ("\"bus\"", matches!(self.network, Bus { .. })),
+            CoherenceSpec::Snoop { .. } => ("\"bus\"", is_bus),
             CoherenceSpec::Nearest { .. } => (
                 "\"uniform\", \"rings\" or \"chiplets\"",
                 matches!(self.network, Uniform { .. } | Rings { .. } | Chiplets { .. }),
             ),
-            _ => return Ok(()),
+            CoherenceSpec::Ideal { .. } => return Ok(()),
+            CoherenceSpec::Directory { .. } | CoherenceSpec::None { .. } => {
+                ("any network but a bus", !is_bus)
+            }
         };
         if fits {
             return Ok(());
@@ -111,8 +116,11 @@ impl NetworkSpec {
 
     fn check(&self) -> Result<(), SpecError> {
         match *self {
-            NetworkSpec::Uniform { message_cycles } | NetworkSpec::Bus { message_cycles } => {
+            NetworkSpec::Uniform { message_cycles } => {
                 cycles("network.message_cycles", message_cycles)
+            }
+            NetworkSpec::Bus { arbitration_cycles } => {
+                cycles("network.arbitration_cycles", arbitration_cycles)
             }
             NetworkSpec::Mesh { message_cycles, hop_cycles } => {
                 cycles("network.message_cycles", message_cycles)?;
@@ -176,6 +184,7 @@ impl CoherenceSpec {
                 holder_cycles,
                 invalidate_cycles,
                 forward: _,
+                exclusive: _,
                 pointers,
                 overflow_cycles,
                 fetch_op_cycles,

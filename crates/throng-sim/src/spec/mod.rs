@@ -66,6 +66,9 @@ pub struct MachineSpec {
 pub struct ProcessorSpec {
     /// An access that the own cache answers.
     pub hit_cycles: u64,
+    /// The same for reading and writing in one, where that takes longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rmw_hit_cycles: Option<u64>,
     /// The private instructions that go with each shared access: addresses, tests, branches.
     #[serde(default)]
     pub instruction_cycles: u64,
@@ -100,10 +103,11 @@ pub enum NetworkSpec {
         /// From a node to the next.
         hop_cycles: u64,
     },
-    /// One message at a time.
+    /// One transaction at a time, and all hear it.
     Bus {
-        /// How long a message has the bus, and takes.
-        message_cycles: u64,
+        /// From asking for the bus until it is granted, if it is free.
+        #[serde(default)]
+        arbitration_cycles: u64,
     },
     /// Rings of nodes, joined by a ring of rings.
     Rings {
@@ -175,6 +179,9 @@ pub enum CoherenceSpec {
         /// A changed line goes straight from its holder to who wants it, not back over its home.
         #[serde(default)]
         forward: bool,
+        /// A reader gets the right to write, too, where nobody else has a copy.
+        #[serde(default)]
+        exclusive: bool,
         /// Copies that the directory can keep track of in hardware, if their number is limited.
         #[serde(default)]
         pointers: Option<usize>,
@@ -207,7 +214,7 @@ pub enum CoherenceSpec {
     None {
         /// Memory reads or writes.
         memory_cycles: u64,
-        /// Memory reads and writes in one.
+        /// Memory reads and writes in one: fetch-ops, exchanges, compare-exchanges.
         rmw_cycles: u64,
     },
 }
@@ -228,6 +235,7 @@ impl MachineSpec {
             clock_mhz: 1000,
             processor: ProcessorSpec {
                 hit_cycles: 1,
+                rmw_hit_cycles: None,
                 instruction_cycles: 0,
                 miss_cycles: 0,
                 fill_cycles: 0,

@@ -4,22 +4,22 @@
 //! newcomers met each other and passed them by. Here a token that finds the toggle's lock taken
 //! goes back to the prism like a newcomer, so its chances never get worse.
 //!
-//! The spin belongs to the balancer: doubled by a token that was diffracted while it waited (a
-//! crowd: waiting pays), halved by one that got the toggle (few are here: it does not).
+//! Each processor keeps a spin for each balancer: doubled by a token that was diffracted while it
+//! waited (a crowd: waiting pays), halved by one that got the toggle (few are here: it does not).
 //!
 //! *Blocking*: a processor that stops while it holds the lock stops those who meet nobody.
 //!
-//! Differs from the paper: the spin has a line of its own, so that learning it does not disturb the
-//! lock, and starts at an eighth of the most; a token that finds its own name in the prism does not
-//! try to pair with itself; after several rounds without luck the processor lets other threads run
-//! ([`Cpu::retry`]).
-
-use std::sync::atomic::Ordering::Relaxed;
+//! Differs from the paper: its figure writes the spin as a field of the balancer, its text calls it
+//! the technique of DT96, where each processor keeps its own. So it is here: a shared one is read by
+//! all and written often, and on the simulated Alewife with 256 processors it was the hottest word
+//! of the tree by far and cost more than half the throughput. It starts at an eighth of the most. A
+//! token that finds its own name in the prism does not try to pair with itself; after several rounds
+//! without luck the processor lets other threads run ([`Cpu::retry`]).
 
 use super::prism::{Attempt, LockedToggle, Prism};
 use super::{Balancer, Node, Prisms, Side, Token};
 use crate::counter::{About, Consistency, Progress};
-use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
+use crate::machine::{Cpu, Machine, Native};
 
 /// A prism, and behind it a toggle under a lock; those who find the lock taken go back to the
 /// prism.
@@ -27,23 +27,18 @@ use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
 pub struct StarvationFree<M: Machine = Native> {
     prism: Prism<M>,
     toggle: LockedToggle<M>,
-    /// How long to look for a partner. A hint: two tokens may overwrite each other's.
-    spin: Line<M::Word>,
     node: u64,
-    most_spin: u64,
+    first_spin: u32,
+    most_spin: u32,
 }
 
 impl<M: Machine> StarvationFree<M> {
-    fn was_diffracted(&self, spin: u64) {
-        if spin < self.most_spin {
-            self.spin.store((2 * spin).min(self.most_spin), Relaxed);
-        }
+    fn was_diffracted(&self, token: &Token<'_, M>, spin: u32) {
+        token.set_own_spin(self.node, spin.saturating_mul(2).min(self.most_spin));
     }
 
-    fn got_the_toggle(&self, spin: u64) {
-        if spin > 1 {
-            self.spin.store(spin / 2, Relaxed);
-        }
+    fn got_the_toggle(&self, token: &Token<'_, M>, spin: u32) {
+        token.set_own_spin(self.node, (spin / 2).max(1));
     }
 }
 
@@ -56,17 +51,16 @@ impl<M: Machine> Balancer<M> for StarvationFree<M> {
         progress: Progress::Blocking,
     };
 
+    const LEARNS: bool = true;
     const PRISMS: Prisms = Prisms::Ss98;
 
     fn new(node: Node) -> Self {
-        let most_spin = u64::from(node.spin.max(1));
-        let place = Place::named("spin").index(node.index);
         StarvationFree {
             prism: Prism::new(node),
             toggle: LockedToggle::new(node),
-            spin: Line::word::<M>(u64::from(node.first_spin()), place),
             node: node.index as u64,
-            most_spin,
+            first_spin: node.first_spin(),
+            most_spin: node.spin.max(1),
         }
     }
 
@@ -77,14 +71,14 @@ impl<M: Machine> Balancer<M> for StarvationFree<M> {
             if let Some(side) = self.prism.meet(token, self.node) {
                 return side;
             }
-            let spin = self.spin.load(Relaxed);
-            if token.is_diffracted_within(spin as u32, self.node) {
-                self.was_diffracted(spin);
+            let spin = token.own_spin(self.node).unwrap_or(self.first_spin);
+            if token.is_diffracted_within(spin, self.node) {
+                self.was_diffracted(token, spin);
                 return Side::Right;
             }
             match self.toggle.attempt(token, self.node) {
                 Attempt::Toggled(side) => {
-                    self.got_the_toggle(spin);
+                    self.got_the_toggle(token, spin);
                     return side;
                 }
                 Attempt::Diffracted => return Side::Right,

@@ -1,0 +1,224 @@
+//! Caches, and for each line a home that knows who has copies.
+//!
+//! A miss sends a request to the line's home. Homes serve one request at a time, in the order of
+//! arrival. Requests for one line are served one after the other: while a line is on its way from
+//! one owner to the next, other requests for it wait, but they do not hold up requests for other
+//! lines of that home.
+//!
+//! ```text
+//!   read, memory is good        reader -> home -> reader
+//!   read or write, one owner    reader -> home -> owner -> home -> reader, or, with `forward`,
+//!                               reader -> home -> owner -> reader
+//!   write, k readers            writer -> home -> each of k, one after another -> home -> writer
+//!   fetch-op at memory          as a write, but the home does it and nobody has a copy afterwards
+//! ```
+
+use throng::machine::Place;
+
+use super::lines::Lines;
+use super::network::Network;
+use super::{Kind, LineId, Memory, Request, Revoked, Step, hit_cycles};
+use crate::report::Traffic;
+use crate::spec::{CoherenceSpec, MachineSpec, ProcessorSpec};
+
+/// Caches, homes with directories, and the network between them.
+#[derive(Debug)]
+pub(super) struct Directory {
+    processor: ProcessorSpec,
+    costs: Costs,
+    network: Network,
+    lines: Lines,
+    /// For each home, when it has looked at all requests that have arrived.
+    home_free_at: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Costs {
+    home: u64,
+    holder: u64,
+    invalidate: u64,
+    forward: bool,
+    exclusive: bool,
+    pointers: usize,
+    overflow: u64,
+    fetch_op: Option<u64>,
+}
+
+impl Directory {
+    pub(super) fn new(spec: &MachineSpec, processors: usize) -> Self {
+        let CoherenceSpec::Directory {
+            home_cycles,
+            holder_cycles,
+            invalidate_cycles,
+            forward,
+            exclusive,
+            pointers,
+            overflow_cycles,
+            fetch_op_cycles,
+        } = spec.coherence
+        else {
+            unreachable!("chosen by the kind of coherence")
+        };
+        let lines = Lines::new(processors, spec.processor.per_node);
+        Directory {
+            processor: spec.processor,
+            costs: Costs {
+                home: home_cycles,
+                holder: holder_cycles,
+                invalidate: invalidate_cycles,
+                forward,
+                exclusive,
+                pointers: pointers.unwrap_or(usize::MAX),
+                overflow: overflow_cycles,
+                fetch_op: fetch_op_cycles,
+            },
+            network: Network::new(spec, lines.nodes),
+            home_free_at: vec![0; lines.nodes],
+            lines,
+        }
+    }
+
+    fn is_done_at_home(&self, kind: Kind) -> bool {
+        kind == Kind::FetchOp && self.costs.fetch_op.is_some()
+    }
+
+    /// The home keeps track of one more copy; returns when it has.
+    fn note_copy(&mut self, request: Request, home: usize, at: u64) -> u64 {
+        self.lines.share(request);
+        if self.lines.get(request.line).copies.count() <= self.costs.pointers {
+            return at;
+        }
+        self.home_free_at[home] += self.costs.overflow;
+        at + self.costs.overflow
+    }
+
+    /// Gets the line out of its owner's cache: when the owner lets go of it, and when it is at
+    /// home again.
+    fn recall(&mut self, home: usize, owner: usize, settled_at: u64, at: u64) -> (u64, u64) {
+        let node = self.lines.node(owner);
+        let asked = self.network.send(home, node, at).max(settled_at);
+        let given = asked + self.costs.holder;
+        (given, self.network.send(node, home, given))
+    }
+
+    /// Takes the readers' copies away, one message after another; returns when the last has said
+    /// that its copy is gone.
+    fn invalidate(&mut self, request: Request, home: usize, at: u64, told: &mut Revoked) -> u64 {
+        let Directory { costs, network, lines, home_free_at, processor, .. } = self;
+        let per_node = processor.per_node;
+        let (mut sent, mut gone) = (at, at);
+        let tell = |reader: usize| {
+            let node = reader / per_node;
+            sent += costs.invalidate;
+            let told = network.send(home, node, sent);
+            gone = gone.max(network.send(node, home, told + costs.holder));
+            told
+        };
+        lines.own(request, told, tell);
+        home_free_at[home] += sent - at;
+        gone
+    }
+}
+
+impl Memory for Directory {
+    fn add_line(&mut self, place: Place) {
+        self.lines.add(place);
+    }
+
+    #[inline]
+    fn issue(&mut self, request: Request, now: u64, _revoked: &mut Revoked) -> Step {
+        let ready = now + self.processor.instruction_cycles;
+        if self.is_done_at_home(request.kind) {
+            self.lines.miss(request);
+        } else if self.lines.hit(request) {
+            return Step::Done(ready + hit_cycles(&self.processor, request.kind));
+        }
+        let home = self.lines.get(request.line).home;
+        let from = self.lines.node(request.processor);
+        let (arrives, _) = self.network.request(from, home, ready + self.processor.miss_cycles);
+        Step::Again(arrives.max(now + 1))
+    }
+
+    /// The request has arrived at the line's home.
+    fn resume(&mut self, request: Request, now: u64, revoked: &mut Revoked) -> Step {
+        let Request { processor, line: id, kind } = request;
+        let requester = self.lines.node(processor);
+        let costs = self.costs;
+        let line = self.lines.get(id);
+        let (home, settled_at) = (line.home, line.settled_at);
+
+        let seen = self.home_free_at[home].max(now) + costs.home;
+        self.home_free_at[home] = seen;
+        let start = seen.max(line.free_at);
+        line.traffic.waited_cycles += start - costs.home - now;
+
+        // A copy that came while the request was on its way would be of no use: an upgrade is
+        // served as a write.
+        let owner = line.copies.owner().filter(|&owner| owner != processor);
+        let (leaves_from, leaves_at, home_again) = match owner {
+            Some(owner) => {
+                let (given, at_home) = self.recall(home, owner, settled_at, start);
+                if kind == Kind::Read {
+                    self.lines.share(request);
+                } else {
+                    self.lines.own(request, revoked, |_| given);
+                }
+                let owner_node = self.lines.node(owner);
+                if costs.forward && !self.is_done_at_home(kind) {
+                    (owner_node, given, at_home)
+                } else {
+                    (home, at_home, at_home)
+                }
+            }
+            None if kind == Kind::Read => {
+                let alone = costs.exclusive && self.lines.get(id).copies.count() == 0;
+                let at = if alone {
+                    self.lines.own(request, revoked, |_| unreachable!("nobody has a copy"));
+                    start
+                } else {
+                    self.note_copy(request, home, start)
+                };
+                (home, at, at)
+            }
+            None => {
+                let gone = self.invalidate(request, home, start, revoked);
+                (home, gone, gone)
+            }
+        };
+
+        let (mut leaves_at, mut home_again) = (leaves_at, home_again);
+        if self.is_done_at_home(kind) {
+            self.lines.clear(request, revoked, |_| unreachable!("only its own copy is left"));
+            let cycles = costs.fetch_op.unwrap_or(0);
+            leaves_at += cycles;
+            home_again = leaves_at;
+            self.home_free_at[home] += cycles;
+        }
+        let done =
+            self.network.send(leaves_from, requester, leaves_at) + self.processor.fill_cycles;
+        let done = done.max(now + 1);
+        let line = self.lines.get(id);
+        line.free_at = home_again;
+        if line.copies.owner() == Some(processor) {
+            line.settled_at = done;
+        }
+        Step::Done(done)
+    }
+
+    #[inline]
+    fn keeps_copy(&self, processor: usize, line: LineId) -> bool {
+        self.lines.holds(processor, line)
+    }
+
+    fn traffic(&self, line: LineId) -> Traffic {
+        self.lines.traffic(line)
+    }
+
+    fn messages(&self) -> u64 {
+        self.network.messages
+    }
+
+    fn check_conservation(&self) {
+        self.lines.check_conservation();
+    }
+}

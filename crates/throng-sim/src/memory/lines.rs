@@ -1,0 +1,169 @@
+//! The lines of a memory with caches: where each is at home, who has copies, what happened to it.
+
+use throng::machine::{Home, Place};
+
+use super::copies::Copies;
+use super::{Kind, LineId, Request, Revoked};
+use crate::report::Traffic;
+
+/// A line.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) copies: Copies,
+    /// The node in whose memory it is.
+    pub(super) home: usize,
+    /// When all requests that were taken up have got through, and the next can.
+    pub(super) free_at: u64,
+    /// When the last processor that was given the right to write has it.
+    pub(super) settled_at: u64,
+    pub(super) traffic: Traffic,
+}
+
+/// All lines.
+#[derive(Debug)]
+pub(super) struct Lines {
+    pub(super) nodes: usize,
+    processors: usize,
+    per_node: usize,
+    lines: Vec<Line>,
+    /// The node that gets the next line that may be anywhere.
+    next_home: usize,
+    /// Copies given out, and taken back.
+    granted: u64,
+    revoked: u64,
+}
+
+impl Lines {
+    pub(super) fn new(processors: usize, per_node: usize) -> Self {
+        Lines {
+            nodes: processors.div_ceil(per_node),
+            processors,
+            per_node,
+            lines: Vec::new(),
+            next_home: 0,
+            granted: 0,
+            revoked: 0,
+        }
+    }
+
+    /// The node of a processor.
+    #[inline]
+    pub(super) fn node(&self, processor: usize) -> usize {
+        if self.per_node == 1 { processor } else { processor / self.per_node }
+    }
+
+    /// A fresh line; one that may be anywhere goes to the next node in turn.
+    pub(super) fn add(&mut self, place: Place) {
+        let home = match place.home {
+            Home::Near(id) => self.node(id) % self.nodes,
+            Home::Anywhere => {
+                let home = self.next_home;
+                self.next_home = (home + 1) % self.nodes;
+                home
+            }
+        };
+        self.lines.push(Line {
+            copies: Copies::none(),
+            home,
+            free_at: 0,
+            settled_at: 0,
+            traffic: Traffic::default(),
+        });
+    }
+
+    #[inline]
+    pub(super) fn get(&mut self, line: LineId) -> &mut Line {
+        &mut self.lines[line as usize]
+    }
+
+    pub(super) fn traffic(&self, line: LineId) -> Traffic {
+        self.lines[line as usize].traffic
+    }
+
+    #[inline]
+    pub(super) fn holds(&self, processor: usize, line: LineId) -> bool {
+        self.lines[line as usize].copies.holds(processor)
+    }
+
+    /// Whether the processor's own copy is all it needs. Counts it as a hit or a miss.
+    #[inline]
+    pub(super) fn hit(&mut self, request: Request) -> bool {
+        let line = self.get(request.line);
+        let hit = match request.kind {
+            Kind::Read => line.copies.holds(request.processor),
+            Kind::Write | Kind::Exchange | Kind::FetchOp => {
+                line.copies.owner() == Some(request.processor)
+            }
+        };
+        line.traffic.hits += u64::from(hit);
+        line.traffic.misses += u64::from(!hit);
+        hit
+    }
+
+    /// Counts an access that no copy could have served.
+    #[inline]
+    pub(super) fn miss(&mut self, request: Request) {
+        self.get(request.line).traffic.misses += 1;
+    }
+
+    /// Gives the processor a copy to read.
+    #[inline]
+    pub(super) fn share(&mut self, request: Request) {
+        let processors = self.processors;
+        let more = self.get(request.line).copies.share(request.processor, processors);
+        self.granted += more as u64;
+    }
+
+    /// Gives the processor the only copy, and the right to write. All others are told: `told_at`
+    /// says when.
+    pub(super) fn own(
+        &mut self,
+        request: Request,
+        revoked: &mut Revoked,
+        told_at: impl FnMut(usize) -> u64,
+    ) {
+        let had = u64::from(self.holds(request.processor, request.line));
+        self.revoke(request, revoked, told_at);
+        self.granted += 1 - had;
+        self.get(request.line).copies.own(request.processor);
+    }
+
+    /// Takes all copies away, the processor's own as well; the others are told.
+    pub(super) fn clear(
+        &mut self,
+        request: Request,
+        revoked: &mut Revoked,
+        told_at: impl FnMut(usize) -> u64,
+    ) {
+        let had = u64::from(self.holds(request.processor, request.line));
+        self.revoke(request, revoked, told_at);
+        self.revoked += had;
+        self.get(request.line).copies.clear();
+    }
+
+    fn revoke(
+        &mut self,
+        request: Request,
+        revoked: &mut Revoked,
+        mut told_at: impl FnMut(usize) -> u64,
+    ) {
+        let line = self.get(request.line);
+        let tell = |other| revoked.push((other, told_at(other)));
+        let others = line.copies.for_others(request.processor, tell) as u64;
+        line.traffic.invalidations += others;
+        self.revoked += others;
+    }
+
+    /// Copies that were given out and not taken back are there, and no others.
+    pub(super) fn check_conservation(&self) {
+        let held: u64 = self.lines.iter().map(|line| line.copies.count() as u64).sum();
+        assert_eq!(
+            self.granted,
+            self.revoked + held,
+            "copies given out against copies taken back and held"
+        );
+        for line in &self.lines {
+            assert!(line.copies.owner().is_none() || line.copies.count() == 1, "one may write");
+        }
+    }
+}

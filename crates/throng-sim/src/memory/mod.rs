@@ -1,0 +1,116 @@
+//! What an access to shared memory costs, and whose copies it takes away.
+//!
+//! The engine asks a [`Memory`] when an access that is issued now will be complete. A memory that
+//! has to wait for something first, such as the arrival of a request at the line's home, asks to be
+//! called again at that time; so everything it decides, it decides in the order of simulated time,
+//! and a queue is no more than the time at which a place will be free.
+//!
+//! | file | memory |
+//! |---|---|
+//! | `ideal.rs` | every access takes the same time |
+//! | `directory.rs` | caches; homes that know who has copies |
+//! | `snoop.rs` | caches; one bus that all listen to |
+//! | `nearest.rs` | caches; the nearest copy answers |
+//! | `uncached.rs` | memories, no copies |
+//!
+//! The state of a line changes when its home, or the bus, takes up the request. The value changes
+//! when the access is complete; requests that come in between stand in line behind it.
+
+mod copies;
+mod directory;
+mod ideal;
+mod lines;
+mod nearest;
+mod network;
+mod snoop;
+mod uncached;
+
+use throng::machine::Place;
+
+use crate::report::Traffic;
+use crate::spec::{CoherenceSpec, MachineSpec, ProcessorSpec};
+
+/// What an access does to its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Looks.
+    Read,
+    /// Writes.
+    Write,
+    /// Exchanges or compares and exchanges, whether or not the value changes.
+    Exchange,
+    /// Adds, subtracts, sets or clears bits: what a memory may know how to do by itself.
+    FetchOp,
+}
+
+/// The number of a line, in the order of making.
+pub(crate) type LineId = u32;
+
+/// An access.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) processor: usize,
+    pub(crate) line: LineId,
+    pub(crate) kind: Kind,
+}
+
+/// How long an access takes that the processor's own cache answers.
+#[inline]
+fn hit_cycles(processor: &ProcessorSpec, kind: Kind) -> u64 {
+    match kind {
+        Kind::Read | Kind::Write => processor.hit_cycles,
+        Kind::Exchange | Kind::FetchOp => processor.rmw_hit_cycles.unwrap_or(processor.hit_cycles),
+    }
+}
+
+/// What comes next for a request. Both times are later than now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The access is complete at this time.
+    Done(u64),
+    /// It goes on at this time: [`Memory::resume`] is to be called then.
+    Again(u64),
+}
+
+/// Copies taken away: from which processor, and when it learns of it.
+pub(crate) type Revoked = Vec<(usize, u64)>;
+
+/// A memory and the way to it.
+pub(crate) trait Memory {
+    /// Sets aside a line; they are numbered 0, 1, 2, ...
+    fn add_line(&mut self, place: Place);
+
+    /// A processor issues an access. The times of successive calls, of this method and the next
+    /// together, do not decrease.
+    fn issue(&mut self, request: Request, now: u64, revoked: &mut Revoked) -> Step;
+
+    /// The time has come that the last step of this request asked for.
+    fn resume(&mut self, request: Request, now: u64, revoked: &mut Revoked) -> Step;
+
+    /// Whether a processor that has just read a line can look at it again for nothing until it is
+    /// told that its copy is gone.
+    fn keeps_copy(&self, processor: usize, line: LineId) -> bool;
+
+    /// What happened to a line so far.
+    fn traffic(&self, line: LineId) -> Traffic;
+
+    /// How many messages were sent.
+    fn messages(&self) -> u64;
+
+    /// Counts everything again.
+    ///
+    /// # Panics
+    /// If a copy has come from nowhere or was lost.
+    fn check_conservation(&self);
+}
+
+/// The memory of a machine with so many processors.
+pub(crate) fn build(spec: &MachineSpec, processors: usize) -> Box<dyn Memory> {
+    match spec.coherence {
+        CoherenceSpec::Ideal { access_cycles } => Box::new(ideal::Ideal::new(access_cycles)),
+        CoherenceSpec::Directory { .. } => Box::new(directory::Directory::new(spec, processors)),
+        CoherenceSpec::Snoop { .. } => Box::new(snoop::Snoop::new(spec, processors)),
+        CoherenceSpec::Nearest { .. } => Box::new(nearest::Nearest::new(spec, processors)),
+        CoherenceSpec::None { .. } => Box::new(uncached::Uncached::new(spec, processors)),
+    }
+}

@@ -1,0 +1,211 @@
+//! Caches, and a miss is answered by the nearest copy: rings of caches without memory (COMA), or
+//! chiplets with a shared cache.
+//!
+//! The machine is made of groups in groups: rings in a ring of rings, chiplets in sockets. A read
+//! goes as far as the nearest copy and back, a write as far as the farthest copy that has to go.
+//! A line goes from one owner to the next one at a time. Where nobody has a copy, the memory at the
+//! line's home answers, one request at a time.
+//!
+//! A copy that is itself still on its way answers when it has come: of a group of readers only the
+//! first goes far, and the others get theirs soon after.
+
+use std::ops::Range;
+
+use throng::machine::Place;
+
+use super::lines::Lines;
+use super::network::Network;
+use super::{Kind, LineId, Memory, Request, Revoked, Step, hit_cycles};
+use crate::report::Traffic;
+use crate::spec::{CoherenceSpec, MachineSpec, ProcessorSpec};
+
+/// Caches in groups.
+#[derive(Debug)]
+pub(super) struct Nearest {
+    processor: ProcessorSpec,
+    holder_cycles: u64,
+    memory_cycles: u64,
+    network: Network,
+    /// The sizes of the groups in nodes, the smallest first; the last encloses all.
+    groups: Vec<usize>,
+    lines: Lines,
+    memory_free_at: Vec<u64>,
+    /// For each line the smallest groups that a copy is on its way to, and when it comes.
+    coming: Vec<Vec<(u32, u64)>>,
+    processors: usize,
+}
+
+impl Nearest {
+    pub(super) fn new(spec: &MachineSpec, processors: usize) -> Self {
+        let CoherenceSpec::Nearest { holder_cycles, memory_cycles } = spec.coherence else {
+            unreachable!("chosen by the kind of coherence")
+        };
+        let lines = Lines::new(processors, spec.processor.per_node);
+        let network = Network::new(spec, lines.nodes);
+        Nearest {
+            processor: spec.processor,
+            holder_cycles,
+            memory_cycles,
+            groups: network.groups(),
+            memory_free_at: vec![0; lines.nodes],
+            network,
+            lines,
+            coming: Vec::new(),
+            processors,
+        }
+    }
+
+    /// The processors that are as near to `processor` as those of the groups of `nodes` nodes.
+    fn group(&self, processor: usize, nodes: usize) -> Range<usize> {
+        let size = nodes.saturating_mul(self.processor.per_node);
+        let start = processor / size * size;
+        start..start.saturating_add(size).min(self.processors)
+    }
+
+    /// Which of the smallest groups a processor is in.
+    fn smallest_group(&self, processor: usize) -> u32 {
+        (self.lines.node(processor) / self.groups[0]) as u32
+    }
+
+    /// The nearest other processor that has a copy.
+    fn nearest(&mut self, request: Request) -> Option<usize> {
+        for level in 0..self.groups.len() {
+            let group = self.group(request.processor, self.groups[level]);
+            let found = self.lines.get(request.line).copies.first_other(group, request.processor);
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
+    /// The farthest other processor that has a copy.
+    fn farthest(&mut self, request: Request) -> Option<usize> {
+        let from = self.lines.node(request.processor);
+        let mut farthest = None;
+        let Nearest { network, lines, processor, .. } = self;
+        lines.get(request.line).copies.for_others(request.processor, |other| {
+            let cycles = network.cycles(from, other / processor.per_node);
+            if farthest.is_none_or(|(most, _)| cycles > most) {
+                farthest = Some((cycles, other));
+            }
+        });
+        farthest.map(|(_, other)| other)
+    }
+
+    /// From `processor` to `holder` and back, beginning no earlier than `at`: when `holder` is
+    /// asked, and when the answer is there. Counts the time in the queues of the network.
+    fn round_trip(&mut self, request: Request, holder: usize, at: u64) -> (u64, u64) {
+        let (here, there) = (self.lines.node(request.processor), self.lines.node(holder));
+        let (asked, stood) = self.network.request(here, there, at);
+        self.lines.get(request.line).traffic.waited_cycles += stood;
+        (asked, self.network.send(there, here, asked + self.holder_cycles))
+    }
+
+    /// Nobody has a copy: memory answers. Returns when the answer is there.
+    fn ask_memory(&mut self, request: Request, at: u64) -> u64 {
+        let (here, home) = (self.lines.node(request.processor), self.lines.get(request.line).home);
+        let (asked, stood) = self.network.request(here, home, at);
+        let start = self.memory_free_at[home].max(asked);
+        self.memory_free_at[home] = start + self.memory_cycles;
+        self.lines.get(request.line).traffic.waited_cycles += stood + start - asked;
+        self.network.send(home, here, start + self.memory_cycles)
+    }
+
+    /// When a copy that is on its way to the processor's own small group will be there.
+    fn copy_comes_at(&self, request: Request) -> u64 {
+        let group = self.smallest_group(request.processor);
+        let coming = &self.coming[request.line as usize];
+        coming.iter().find(|(to, _)| *to == group).map_or(0, |&(_, at)| at)
+    }
+
+    fn copy_will_come(&mut self, request: Request, at: u64, now: u64) {
+        let group = self.smallest_group(request.processor);
+        let coming = &mut self.coming[request.line as usize];
+        coming.retain(|&(to, comes_at)| to != group && comes_at > now);
+        coming.push((group, at));
+    }
+
+    fn read(&mut self, request: Request, at: u64, now: u64, revoked: &mut Revoked) -> u64 {
+        let Some(holder) = self.nearest(request) else {
+            let done = self.ask_memory(request, at);
+            self.lines.own(request, revoked, |_| unreachable!("nobody has a copy"));
+            self.lines.get(request.line).settled_at = done;
+            return done;
+        };
+        let settled_at = self.lines.get(request.line).settled_at;
+        let mut done = self.round_trip(request, holder, at.max(settled_at)).1;
+        if self.smallest_group(holder) == self.smallest_group(request.processor) {
+            let back =
+                self.network.cycles(self.lines.node(holder), self.lines.node(request.processor));
+            done = done.max(self.copy_comes_at(request) + back);
+        } else {
+            self.copy_will_come(request, done, now);
+        }
+        self.lines.share(request);
+        done
+    }
+
+    fn write(&mut self, request: Request, at: u64, revoked: &mut Revoked) -> u64 {
+        let has_copy = self.lines.holds(request.processor, request.line);
+        let done = match self.farthest(request) {
+            Some(holder) => self.round_trip(request, holder, at).1,
+            None if has_copy => at,
+            None => self.ask_memory(request, at),
+        };
+        let here = self.lines.node(request.processor);
+        let Nearest { network, lines, processor, .. } = self;
+        let told_at = |other: usize| at + network.cycles(here, other / processor.per_node);
+        lines.own(request, revoked, told_at);
+        let line = self.lines.get(request.line);
+        line.free_at = done;
+        line.settled_at = done;
+        self.coming[request.line as usize].clear();
+        done
+    }
+}
+
+impl Memory for Nearest {
+    fn add_line(&mut self, place: Place) {
+        self.lines.add(place);
+        self.coming.push(Vec::new());
+    }
+
+    #[inline]
+    fn issue(&mut self, request: Request, now: u64, revoked: &mut Revoked) -> Step {
+        let ready = now + self.processor.instruction_cycles;
+        if self.lines.hit(request) {
+            return Step::Done(ready + hit_cycles(&self.processor, request.kind));
+        }
+        let wanted = ready + self.processor.miss_cycles;
+        let line = self.lines.get(request.line);
+        let start = wanted.max(line.free_at);
+        line.traffic.waited_cycles += start - wanted;
+        let done = match request.kind {
+            Kind::Read => self.read(request, start, now, revoked),
+            Kind::Write | Kind::Exchange | Kind::FetchOp => self.write(request, start, revoked),
+        };
+        Step::Done((done + self.processor.fill_cycles).max(now + 1))
+    }
+
+    fn resume(&mut self, _request: Request, _now: u64, _revoked: &mut Revoked) -> Step {
+        unreachable!("a miss is one step")
+    }
+
+    #[inline]
+    fn keeps_copy(&self, processor: usize, line: LineId) -> bool {
+        self.lines.holds(processor, line)
+    }
+
+    fn traffic(&self, line: LineId) -> Traffic {
+        self.lines.traffic(line)
+    }
+
+    fn messages(&self) -> u64 {
+        self.network.messages
+    }
+
+    fn check_conservation(&self) {
+        self.lines.check_conservation();
+    }
+}

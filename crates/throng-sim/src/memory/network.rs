@@ -1,0 +1,155 @@
+//! The way from node to node: how far it is, and where messages stand in line.
+//!
+//! Rings and the ports of chiplets take one message after another. Only the first message of an
+//! access, the request, is held up there: it is sent now, so that queues are exact; the answers
+//! to it come back in the same slot. All other networks have room for everybody: in those machines
+//! it is the homes that are crowded.
+
+use crate::spec::{MachineSpec, NetworkSpec};
+
+/// A network of a given size.
+#[derive(Debug)]
+pub(super) struct Network {
+    spec: NetworkSpec,
+    /// Where each node of a mesh is: column and row.
+    places: Vec<(u16, u16)>,
+    /// The stages of a butterfly.
+    stages: u64,
+    /// When each ring, or each port, takes the next message; the ring of rings is the last.
+    free_at: Vec<u64>,
+    pub(super) messages: u64,
+}
+
+impl Network {
+    /// For a machine of so many nodes.
+    pub(super) fn new(spec: &MachineSpec, nodes: usize) -> Self {
+        let queues = match spec.network {
+            NetworkSpec::Rings { ring_nodes, .. } => nodes.div_ceil(ring_nodes) + 1,
+            NetworkSpec::Chiplets { chiplet_nodes, socket_chiplets, .. } => {
+                nodes.div_ceil(chiplet_nodes) + nodes.div_ceil(chiplet_nodes * socket_chiplets)
+            }
+            _ => 0,
+        };
+        let stages = match spec.network {
+            NetworkSpec::Butterfly { radix, .. } => {
+                (1..).find(|&stages| radix.saturating_pow(stages) >= nodes).unwrap_or(1)
+            }
+            _ => 0,
+        };
+        let places = match spec.network {
+            NetworkSpec::Mesh { .. } => {
+                let side = (1..).find(|side| side * side >= nodes).unwrap_or(1);
+                (0..nodes).map(|node| ((node % side) as u16, (node / side) as u16)).collect()
+            }
+            _ => Vec::new(),
+        };
+        Network {
+            spec: spec.network,
+            places,
+            stages: stages.into(),
+            free_at: vec![0; queues],
+            messages: 0,
+        }
+    }
+
+    /// How long a message takes.
+    #[inline]
+    pub(super) fn cycles(&self, from: usize, to: usize) -> u64 {
+        if from == to {
+            return 0;
+        }
+        match self.spec {
+            NetworkSpec::Uniform { message_cycles } => message_cycles,
+            NetworkSpec::Bus { .. } => 0,
+            NetworkSpec::Mesh { message_cycles, hop_cycles } => {
+                let (a, b) = (self.places[from], self.places[to]);
+                let hops = u64::from(a.0.abs_diff(b.0)) + u64::from(a.1.abs_diff(b.1));
+                message_cycles + hops * hop_cycles
+            }
+            NetworkSpec::Butterfly { message_cycles, stage_cycles, .. } => {
+                message_cycles + self.stages * stage_cycles
+            }
+            NetworkSpec::Hypercube { router_nodes, message_cycles, hop_cycles } => {
+                let hops = ((from / router_nodes) ^ (to / router_nodes)).count_ones();
+                message_cycles + u64::from(hops) * hop_cycles
+            }
+            NetworkSpec::Rings { ring_nodes, near_cycles, far_cycles, .. } => {
+                if from / ring_nodes == to / ring_nodes { near_cycles } else { far_cycles }
+            }
+            NetworkSpec::Chiplets {
+                chiplet_nodes,
+                socket_chiplets,
+                chiplet_cycles,
+                socket_cycles,
+                far_cycles,
+                ..
+            } => {
+                let socket_nodes = chiplet_nodes * socket_chiplets;
+                if from / chiplet_nodes == to / chiplet_nodes {
+                    chiplet_cycles
+                } else if from / socket_nodes == to / socket_nodes {
+                    socket_cycles
+                } else {
+                    far_cycles
+                }
+            }
+        }
+    }
+
+    /// Sends a message at a time that may be in the future; returns when it arrives.
+    #[inline]
+    pub(super) fn send(&mut self, from: usize, to: usize, at: u64) -> u64 {
+        self.messages += u64::from(from != to);
+        at + self.cycles(from, to)
+    }
+
+    /// Sends the request of an access that was issued now: stands in line where others are before
+    /// it. Returns when it arrives, and how long of that it stood in line.
+    #[inline]
+    pub(super) fn request(&mut self, from: usize, to: usize, at: u64) -> (u64, u64) {
+        let starts = match self.spec {
+            NetworkSpec::Rings { ring_nodes, slot_cycles, .. } => {
+                let (here, there) = (from / ring_nodes, to / ring_nodes);
+                let mut at = self.pass(here, at, slot_cycles);
+                if here != there {
+                    at = self.pass(self.free_at.len() - 1, at, slot_cycles);
+                    at = self.pass(there, at, slot_cycles);
+                }
+                at
+            }
+            NetworkSpec::Chiplets { chiplet_nodes, socket_chiplets, port_cycles, .. } => {
+                let socket_nodes = chiplet_nodes * socket_chiplets;
+                let mut starts = at;
+                if from / chiplet_nodes != to / chiplet_nodes {
+                    starts = self.pass(from / chiplet_nodes, starts, port_cycles);
+                }
+                if from / socket_nodes != to / socket_nodes {
+                    let socket = self.free_at.len() - 1 - from / socket_nodes;
+                    starts = self.pass(socket, starts, port_cycles);
+                }
+                starts
+            }
+            _ => at,
+        };
+        (self.send(from, to, starts), starts - at)
+    }
+
+    /// Stands in line at a queue; returns when it is through.
+    fn pass(&mut self, queue: usize, at: u64, cycles: u64) -> u64 {
+        let starts = self.free_at[queue].max(at);
+        self.free_at[queue] = starts + cycles;
+        starts
+    }
+
+    /// The sizes of groups of nodes that are nearer to each other than to all others, the smallest
+    /// first. The last encloses all nodes.
+    pub(super) fn groups(&self) -> Vec<usize> {
+        match self.spec {
+            NetworkSpec::Rings { ring_nodes, .. } => vec![ring_nodes, usize::MAX],
+            NetworkSpec::Chiplets { chiplet_nodes, socket_chiplets, .. } => {
+                vec![chiplet_nodes, chiplet_nodes * socket_chiplets, usize::MAX]
+            }
+            _ => vec![usize::MAX],
+        }
+    }
+}

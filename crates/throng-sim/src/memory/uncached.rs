@@ -1,0 +1,87 @@
+//! Memories, and no copies of anything shared: every access goes to the line's home and back. A
+//! memory serves one access at a time, in the order of arrival.
+
+use throng::machine::Place;
+
+use super::lines::Lines;
+use super::network::Network;
+use super::{Kind, LineId, Memory, Request, Revoked, Step};
+use crate::report::Traffic;
+use crate::spec::{CoherenceSpec, MachineSpec, ProcessorSpec};
+
+/// Memories behind a network.
+#[derive(Debug)]
+pub(super) struct Uncached {
+    processor: ProcessorSpec,
+    memory_cycles: u64,
+    rmw_cycles: u64,
+    network: Network,
+    lines: Lines,
+    memory_free_at: Vec<u64>,
+}
+
+impl Uncached {
+    pub(super) fn new(spec: &MachineSpec, processors: usize) -> Self {
+        let CoherenceSpec::None { memory_cycles, rmw_cycles } = spec.coherence else {
+            unreachable!("chosen by the kind of coherence")
+        };
+        let lines = Lines::new(processors, spec.processor.per_node);
+        Uncached {
+            processor: spec.processor,
+            memory_cycles,
+            rmw_cycles,
+            network: Network::new(spec, lines.nodes),
+            memory_free_at: vec![0; lines.nodes],
+            lines,
+        }
+    }
+}
+
+impl Memory for Uncached {
+    fn add_line(&mut self, place: Place) {
+        self.lines.add(place);
+    }
+
+    #[inline]
+    fn issue(&mut self, request: Request, now: u64, _revoked: &mut Revoked) -> Step {
+        let leaves = now + self.processor.instruction_cycles + self.processor.miss_cycles;
+        let from = self.lines.node(request.processor);
+        let line = self.lines.get(request.line);
+        line.traffic.misses += 1;
+        let (arrives, stood) = self.network.request(from, line.home, leaves);
+        line.traffic.waited_cycles += stood;
+        Step::Again(arrives.max(now + 1))
+    }
+
+    /// The request has arrived at the memory.
+    fn resume(&mut self, request: Request, now: u64, _revoked: &mut Revoked) -> Step {
+        let node = self.lines.node(request.processor);
+        let line = self.lines.get(request.line);
+        let cycles = match request.kind {
+            Kind::Read | Kind::Write => self.memory_cycles,
+            Kind::Exchange | Kind::FetchOp => self.rmw_cycles,
+        };
+        let start = self.memory_free_at[line.home].max(now);
+        self.memory_free_at[line.home] = start + cycles;
+        line.traffic.waited_cycles += start - now;
+        let back = self.network.send(line.home, node, start + cycles);
+        Step::Done((back + self.processor.fill_cycles).max(now + 1))
+    }
+
+    #[inline]
+    fn keeps_copy(&self, _processor: usize, _line: LineId) -> bool {
+        false
+    }
+
+    fn traffic(&self, line: LineId) -> Traffic {
+        self.lines.traffic(line)
+    }
+
+    fn messages(&self) -> u64 {
+        self.network.messages
+    }
+
+    fn check_conservation(&self) {
+        self.lines.check_conservation();
+    }
+}
