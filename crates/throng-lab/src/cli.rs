@@ -30,6 +30,13 @@ pub enum Command {
         #[command(subcommand)]
         target: BenchTarget,
     },
+    /// Show the simulated machines, or the TOML file of one of them
+    Machines(MachinesArguments),
+    /// Run one counter on a simulated machine, check every value and report what happened
+    ///
+    /// Every processor takes values, one after another, until so many have been handed out. The
+    /// same arguments give the same run, bit for bit.
+    Simulate(SimulateArguments),
     /// Make a figure of a paper again: simulate its workload, draw it, judge what the paper claims
     ///
     /// Writes ID.csv, ID.svg and ID.json, and prints the numbers and the claims. Every value that a
@@ -143,4 +150,77 @@ pub struct CountersArguments {
     /// then goes to standard error
     #[arg(long, value_name = "FILE")]
     pub json: Option<std::path::PathBuf>,
+}
+
+/// Arguments of `throng machines`.
+#[derive(Debug, Args)]
+pub struct MachinesArguments {
+    /// Print the TOML file of this machine, a start for one of your own; a file is checked and
+    /// printed
+    #[arg(value_name = "NAME|FILE")]
+    pub name: Option<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `throng simulate`.
+#[derive(Debug, Default, Args)]
+pub struct SimulateArguments {
+    /// The counter. `throng list` shows the names [default: diffracting]
+    #[arg(value_name = "METHOD")]
+    pub method: Option<String>,
+
+    /// The machine: a name that `throng machines` shows, or a TOML file [default: alewife]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+
+    /// How many processors take values [default: as many as the machine has]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub processors: Option<String>,
+
+    /// A processor stops when it has got this number or a larger one [default: 20000]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub values: Option<String>,
+
+    /// After each value a processor is busy with something else for 0 to so many cycles, at random
+    /// [default: 0]
+    #[arg(long, value_name = "CYCLES", allow_negative_numbers = true)]
+    pub work: Option<String>,
+
+    /// Decides everything that is random [default: 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<String>,
+
+    /// Width of a counter that has one: leaves of a tree, wires of a network [default: the counter
+    /// chooses for the number of processors]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub width: Option<String>,
+
+    /// What goes wrong; may be repeated. Parts, separated by `;`:
+    /// `delay 1 in ACCESSES up to CYCLES`,
+    /// `stall PROCESSOR at ACCESS for CYCLES`,
+    /// `stall any COUNT within ACCESSES up to CYCLES`,
+    /// `preempt PROCESSOR from CYCLE for CYCLES`,
+    /// `preempt all every CYCLES for CYCLES`,
+    /// `halt PROCESSOR before ACCESS`,
+    /// `halt PROCESSOR after ACCESS`,
+    /// `halt any COUNT within ACCESSES`,
+    /// `slow PROCESSOR by FACTOR`
+    #[arg(long = "fault", value_name = "SCRIPT")]
+    pub faults: Vec<String>,
+
+    /// Break the run off after so many steps of all processors together [default: 100 million, and
+    /// 2000 for each value]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub steps: Option<String>,
+
+    /// Print JSON, and nothing else
+    #[arg(long)]
+    pub json: bool,
+
+    /// Write the report to this folder, as text and JSON, and its numbers as CSV, with charts
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<std::path::PathBuf>,
 }

@@ -21,19 +21,37 @@ pub enum Error {
         /// What is allowed, to be read after "must be".
         allowed: String,
     },
-    /// There is no counter of this name.
-    UnknownMethod {
+    /// There is nothing of this name.
+    UnknownName {
+        /// The option, with its dashes, or what stands in its place.
+        option: &'static str,
         /// What was typed.
         name: String,
+        /// What it should be the name of.
+        kind: &'static str,
         /// Names that were perhaps meant, best first; the nearest one where none is near.
-        suggestions: Vec<&'static str>,
+        suggestions: Vec<String>,
+        /// Where to find all names.
+        hint: &'static str,
     },
-    /// There is no figure of this name.
-    UnknownFigure {
-        /// What was typed.
-        id: String,
-        /// Names that were perhaps meant, best first; the nearest one where none is near.
-        suggestions: Vec<&'static str>,
+    /// A file does not describe a machine.
+    MachineFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it; may have several lines.
+        why: String,
+    },
+    /// A script of faults cannot be understood, or makes no sense on this machine.
+    Faults {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A folder for results cannot be made, or nothing be written in it.
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
     },
     /// A counter cannot be built in the shape asked for.
     Shape {
@@ -45,13 +63,6 @@ pub enum Error {
     /// The file for the numbers cannot be opened.
     OpenJson {
         /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The folder for the figures cannot be made, or nothing be written in it.
-    OutFolder {
-        /// The folder.
         path: PathBuf,
         /// What the system says.
         source: io::Error,
@@ -122,9 +133,10 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Value { .. }
-            | Error::UnknownMethod { .. }
-            | Error::UnknownFigure { .. }
-            | Error::OutFolder { .. }
+            | Error::UnknownName { .. }
+            | Error::MachineFile { .. }
+            | Error::Faults { .. }
+            | Error::Folder { .. }
             | Error::Shape { .. }
             | Error::OpenJson { .. }
             | Error::Write { .. } => 2,
@@ -145,19 +157,15 @@ impl fmt::Display for Error {
             Error::Value { option, value, allowed } => {
                 write!(f, "{option} {}: must be {allowed}", shown(value))
             }
-            Error::UnknownMethod { name, suggestions } => write!(
+            Error::UnknownName { option, name, kind, suggestions, hint } => write!(
                 f,
-                "--method {}: no such counter; did you mean {}? (`throng list` shows all)",
+                "{option} {}: no such {kind}; did you mean {}? ({hint})",
                 shown(name),
                 suggestions.join(" or ")
             ),
-            Error::UnknownFigure { id, suggestions } => write!(
-                f,
-                "{}: no such figure; did you mean {}? (`throng figures --help` lists all)",
-                shown(id),
-                suggestions.join(" or ")
-            ),
-            Error::OutFolder { path, source } => {
+            Error::MachineFile { path, why } => write!(f, "machine {}: {why}", path.display()),
+            Error::Faults { why } => write!(f, "--fault: {why}"),
+            Error::Folder { path, source } => {
                 write!(f, "--out {}: cannot be written: {source}", path.display())
             }
             Error::Shape { method, source } => write!(f, "{method}: {source}"),
@@ -192,7 +200,7 @@ impl std::error::Error for Error {
             Error::Shape { source, .. } => Some(source),
             Error::Simulation { source } => Some(source),
             Error::OpenJson { source, .. }
-            | Error::OutFolder { source, .. }
+            | Error::Folder { source, .. }
             | Error::Write { source, .. }
             | Error::Spawn { source, .. } => Some(source),
             _ => None,

@@ -1,11 +1,11 @@
-//! The laboratory of [`throng`]: it lists the structures of the library and measures them on the
+//! The laboratory of [`throng`]: it lists the structures of the library and measures them, on the
 //! machine it runs on and on simulated ones, checking every result while it does.
 //!
 //! The binary goes through three steps, one module each:
 //!
 //! 1. [`cli`]: the arguments as they were typed;
 //! 2. [`plan`]: the arguments resolved and checked, before anything is measured;
-//! 3. [`list`], [`mod@bench`] and [`papers`]: doing it.
+//! 3. [`list`], [`mod@bench`], [`machines`], [`mod@simulate`] and [`papers`]: doing it.
 //!
 //! ```
 //! use clap::Parser;
@@ -21,10 +21,13 @@ pub mod cli;
 pub mod csv;
 pub mod error;
 pub mod list;
+pub mod machines;
+pub mod names;
 pub mod output;
 pub mod papers;
 pub mod peers;
 pub mod plan;
+pub mod simulate;
 pub mod simulated;
 pub mod table;
 
@@ -45,6 +48,10 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
         }
         Some(Command::Figure { id, options }) => papers::run(&FiguresPlan::one(&id, &options)?),
         Some(Command::Figures { ids, options }) => papers::run(&FiguresPlan::many(&ids, &options)?),
+        Some(Command::Machines(typed)) => machines::show(&typed),
+        Some(Command::Simulate(typed)) => {
+            simulate::simulate(&simulate::SimulatePlan::resolve(&typed)?)
+        }
     }
 }
 
@@ -61,5 +68,7 @@ More:
   throng bench counters          the same measurement, longer and steadier
   throng figures                 the figures of the papers made again, on a simulated machine
   throng bench counters --help   choose methods, threads and width; write the numbers as JSON
+  throng simulate                a counter on a simulated machine of 256 processors
+  throng machines                the machines that can be simulated
 (through cargo: `cargo run --release -- list` and so on)
 ";

@@ -6,6 +6,7 @@ use serde::Serialize;
 use throng::counter::{About, methods};
 use throng::machine::Native;
 
+use crate::output;
 use crate::table::{Align::Left, aligned};
 
 /// The list as it goes to standard output.
@@ -80,10 +81,7 @@ fn json(counters: &[About]) -> String {
         progress: about.progress.to_string(),
     };
     let groups = Groups { counters: counters.iter().map(entry).collect() };
-    let mut text = serde_json::to_string_pretty(&groups)
-        .expect("a list of strings can always be written as JSON");
-    text.push('\n');
-    text
+    output::json(&groups)
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use throng_lab::cli::Arguments;
-use throng_lab::output;
+use throng_lab::{output, simulated};
 
 fn main() -> ExitCode {
+    simulated::silence_caught_panics();
     match throng_lab::run(Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

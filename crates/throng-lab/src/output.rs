@@ -1,8 +1,11 @@
 //! Writing to standard output and standard error without falling over a reader that has gone.
 
+use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
 
 use crate::error::Error;
 
@@ -23,6 +26,15 @@ pub fn say(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
+/// A value as it is printed for other programs.
+#[must_use]
+pub fn json(value: &impl Serialize) -> String {
+    let mut text =
+        serde_json::to_string_pretty(value).expect("numbers and texts can always be written");
+    text.push('\n');
+    text
+}
+
 /// A bar on standard error; hidden where that is no terminal.
 #[must_use]
 pub fn progress_bar(steps: usize) -> ProgressBar {
@@ -32,6 +44,19 @@ pub fn progress_bar(steps: usize) -> ProgressBar {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
+}
+
+/// Makes a folder if it is not there, and sees whether files can be made in it: nobody should wait
+/// for a result that then has no place.
+///
+/// # Errors
+/// When it cannot be made, or nothing be written in it.
+pub fn make_folder(path: &Path) -> Result<(), Error> {
+    let probe = path.join(".throng-can-write-here");
+    let tried = fs::create_dir_all(path)
+        .and_then(|()| fs::write(&probe, []))
+        .and_then(|()| fs::remove_file(&probe));
+    tried.map_err(|source| Error::Folder { path: path.to_owned(), source })
 }
 
 /// Takes a pipe closed by its reader for success.

@@ -13,12 +13,13 @@ use throng::machine::Native;
 use crate::bench::json::JsonTarget;
 use crate::cli::CountersArguments;
 use crate::error::Error;
+use crate::names::suggestions;
 use crate::peers;
 
 /// The most threads that can be measured: each finds room for some thousand values.
 pub const MAX_THREADS: usize = 4096;
 /// The deepest tree of the library.
-const MAX_DEPTH: usize = 16;
+pub(crate) const MAX_DEPTH: usize = 16;
 const MAX_REPETITIONS: usize = 1000;
 const MAX_RUN_MS: usize = 60_000;
 
@@ -155,7 +156,7 @@ pub(crate) fn optional(
     typed.map(|text| number(option, text, range, &allowed)).transpose()
 }
 
-fn number(
+pub(crate) fn number(
     option: &'static str,
     typed: &str,
     range: RangeInclusive<usize>,
@@ -175,10 +176,7 @@ fn select_methods(names: &[String]) -> Result<Vec<Registered<Native>>, Error> {
         iter::once(&reference).chain(&all).map(|method| method.about.name).collect();
     for name in names {
         if !known.contains(&name.as_str()) {
-            return Err(Error::UnknownMethod {
-                name: name.clone(),
-                suggestions: suggestions(name, known.iter().copied()),
-            });
+            return Err(unknown_method("--method", name, &known));
         }
     }
     let chosen = all
@@ -187,31 +185,15 @@ fn select_methods(names: &[String]) -> Result<Vec<Registered<Native>>, Error> {
     Ok(iter::once(reference).chain(chosen).collect())
 }
 
-/// At most so many names are suggested.
-const SUGGESTIONS: usize = 3;
-/// Names less alike than this were hardly meant; 1 is the same name.
-const ALIKE: f64 = 0.6;
-
-/// The names nearest to what was typed; the one nearest name where none is near.
-pub(crate) fn suggestions(
-    typed: &str,
-    known: impl Iterator<Item = &'static str>,
-) -> Vec<&'static str> {
-    let mut scored: Vec<(f64, &'static str)> =
-        known.map(|name| (likeness(typed, name), name)).collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let near = scored.iter().filter(|(score, _)| *score >= ALIKE).count();
-    scored.truncate(near.clamp(1, SUGGESTIONS));
-    scored.into_iter().map(|(_, name)| name).collect()
-}
-
-/// How much of a name was typed right. A part of the name typed as it is counts as near:
-/// `prism` is short for every method with a prism in its name.
-fn likeness(typed: &str, name: &str) -> f64 {
-    let (typed, name) = (typed.to_lowercase().replace('_', "-"), name.to_lowercase());
-    let score = strsim::normalized_damerau_levenshtein(&typed, &name);
-    let is_part = typed.len() >= 3 && name.contains(&typed);
-    if is_part { score.max(ALIKE) } else { score }
+/// There is no counter of this name.
+pub(crate) fn unknown_method(option: &'static str, name: &str, known: &[&str]) -> Error {
+    Error::UnknownName {
+        option,
+        name: name.to_owned(),
+        kind: "counter",
+        suggestions: suggestions(name, known.iter().copied()),
+        hint: "`throng list` shows all",
+    }
 }
 
 /// Builds every counter once, so that an impossible shape shows before anything is measured.
@@ -283,16 +265,6 @@ mod tests {
         assert_eq!(names(&["hardware", "hardware"]), ["fetch_add", "hardware"]);
         assert_eq!(names(&["fetch_add"]), ["fetch_add"]);
         assert_eq!(names(&[]).len(), 1 + methods::<Native>().len());
-    }
-
-    #[test]
-    fn near_names_are_suggested() {
-        let known = ["hardware", "locked-mcs", "diffracting-prism", "diffracting-toggle"];
-        let suggest = |typed| suggestions(typed, known.into_iter());
-        assert_eq!(suggest("hardwear"), ["hardware"]);
-        assert_eq!(suggest("LOCKED_MSC"), ["locked-mcs"]);
-        assert_eq!(suggest("diffracting"), ["diffracting-prism", "diffracting-toggle"]);
-        assert_eq!(suggest("zzz").len(), 1, "something is always suggested");
     }
 
     #[test]

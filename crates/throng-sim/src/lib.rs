@@ -4,8 +4,8 @@
 //! every access to shared memory costs simulated cycles, and the processor that is earliest in
 //! simulated time runs next. Nothing else decides, so the same seed gives the same run, bit for
 //! bit: every value, every time, every order. That makes rare interleavings repeatable, lets one
-//! laptop look at machines of thousands of processors, and lets processors be delayed, stalled or halted at any
-//! chosen access ([`Faults`]).
+//! laptop look at machines of thousands of processors, and lets processors be delayed, stalled,
+//! preempted or halted at any chosen access or time ([`Faults`]).
 //!
 //! ```
 //! use throng::counter::{Counting, Hardware};
@@ -79,7 +79,7 @@ mod word;
 
 pub use cell::SimCell;
 pub use error::SimError;
-pub use faults::Faults;
+pub use faults::{Faults, ScriptError};
 pub use machine::{Sim, SimCpu, SimSpot};
 pub use notes::{Note, Notes, Stretch};
 pub use outcome::{End, Outcome, Waiting};

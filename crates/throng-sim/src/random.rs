@@ -11,6 +11,8 @@ pub(crate) enum Purpose {
     Processor(usize),
     /// The delays of processor `.0`.
     Delays(usize),
+    /// The random preemptions of processor `.0`.
+    Preemptions(usize),
     /// Which processors are stalled or halted, and where.
     ChoiceOfFaults,
 }
@@ -21,6 +23,7 @@ impl Random {
             Purpose::ChoiceOfFaults => 0,
             Purpose::Processor(id) => 2 * id as u64 + 1,
             Purpose::Delays(id) => 2 * id as u64 + 2,
+            Purpose::Preemptions(id) => (1 << 63) | id as u64,
         };
         Random(mix(seed ^ mix(stream)))
     }

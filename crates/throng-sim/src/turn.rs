@@ -174,15 +174,21 @@ impl<'a> Turn<'a> {
 
     #[cold]
     fn meet_faults(mut self) -> Self {
-        let processor = self.engine.current();
-        match self.engine.faults.before_access(processor) {
+        let (processor, now) = (self.engine.current(), self.engine.now());
+        match self.engine.faults.before_access(processor, now) {
             Before::Halt => self.halt(),
             Before::Idle(0) => self,
-            Before::Idle(cycles) => {
-                let until = self.engine.now().saturating_add(cycles);
-                self.advance_to(until)
-            }
+            Before::Idle(cycles) => self.advance_to(now.saturating_add(cycles)),
         }
+    }
+
+    /// For how long somebody else has the processor before it can pause.
+    fn preempted(&mut self) -> u64 {
+        let engine = &mut *self.engine;
+        if !engine.faults.any() {
+            return 0;
+        }
+        engine.faults.before_pause(engine.current(), engine.now())
     }
 
     /// Ends the access.
@@ -318,9 +324,9 @@ pub(crate) fn sleep(at: &Address, value: &AtomicU64, seen: u64, until: Option<u6
 /// Lets `cycles` pass. Tells whether it could: outside, there is no time.
 pub(crate) fn pass(cycles: u64) -> bool {
     ENGINE.with(|slot| match Where::find(slot) {
-        Where::OnProcessor(turn) => {
+        Where::OnProcessor(mut turn) => {
             if cycles > 0 {
-                let until = turn.engine.now() + cycles;
+                let until = turn.engine.now() + turn.preempted().saturating_add(cycles);
                 turn.advance_to(until);
             }
             true

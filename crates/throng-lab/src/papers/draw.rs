@@ -13,6 +13,7 @@ use super::{Figure, Made};
 use crate::chart::{Chart, Series};
 use crate::csv::csv;
 use crate::error::Error;
+use crate::output;
 use crate::table::{Align, aligned};
 
 /// Writes the files of a figure; returns how many.
@@ -103,13 +104,10 @@ impl<'a> Document<'a> {
 #[must_use]
 pub fn json(made: &[Made], as_list: bool) -> String {
     let documents: Vec<Document<'_>> = made.iter().map(Document::of).collect();
-    let text = match documents.first() {
-        Some(only) if !as_list => serde_json::to_string_pretty(only),
-        _ => serde_json::to_string_pretty(&documents),
-    };
-    let mut text = text.expect("numbers and strings can always be written as JSON");
-    text.push('\n');
-    text
+    match documents.first() {
+        Some(only) if !as_list => output::json(only),
+        _ => output::json(&documents),
+    }
 }
 
 /// What a person reads about a figure: its numbers and its claims.

@@ -23,8 +23,8 @@ pub mod ss98;
 
 use crate::chart::{Axis, Mark};
 use crate::error::Error;
+use crate::names::suggestions;
 use crate::output;
-use crate::plan::suggestions;
 use claim::Claim;
 use curve::Curve;
 use lab::Lab;
@@ -125,15 +125,18 @@ static FIGURES: [Figure; 10] = [
 /// ```
 /// assert_eq!(throng_lab::papers::find("ss98-10").unwrap().id, "SS98-9/10");
 /// let error = throng_lab::papers::find("DT96-80").unwrap_err();
-/// assert!(error.to_string().starts_with("DT96-80: no such figure; did you mean DT96-8"));
+/// assert!(error.to_string().starts_with("figure DT96-80: no such figure; did you mean DT96-8"));
 /// ```
 ///
 /// # Errors
 /// When there is none.
 pub fn find(typed: &str) -> Result<&'static Figure, Error> {
-    figures().iter().find(|figure| figure.is_called(typed)).ok_or_else(|| Error::UnknownFigure {
-        id: typed.to_owned(),
+    figures().iter().find(|figure| figure.is_called(typed)).ok_or_else(|| Error::UnknownName {
+        option: "figure",
+        name: typed.to_owned(),
+        kind: "figure",
         suggestions: suggestions(typed, figures().iter().map(|figure| figure.id)),
+        hint: "`throng figures --help` shows all",
     })
 }
 

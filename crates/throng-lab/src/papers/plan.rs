@@ -1,12 +1,12 @@
 //! The arguments of `throng figure` and `throng figures`, resolved and checked.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::lab::Lab;
 use super::{Figure, figures, find};
 use crate::cli::FigureOptions;
 use crate::error::Error;
+use crate::output;
 use crate::plan::{cores, optional};
 use crate::table::{Align, aligned};
 
@@ -67,7 +67,7 @@ impl FiguresPlan {
         let threads = optional("--threads", options.threads.as_deref(), 1..=MAX_THREADS)?;
         let out = options.out.clone().unwrap_or_else(|| PathBuf::from(OUT));
         // Last: only a plan that is right in all else may create a folder.
-        make_folder(&out)?;
+        output::make_folder(&out)?;
         Ok(FiguresPlan {
             figures,
             lab: Lab::new(options.smoke, seed as u64, threads.unwrap_or_else(cores)),
@@ -76,16 +76,6 @@ impl FiguresPlan {
             all_in_one,
         })
     }
-}
-
-/// Makes the folder if it is not there, and sees whether files can be made in it: nobody should
-/// wait for a figure that then has no place.
-fn make_folder(path: &Path) -> Result<(), Error> {
-    let probe = path.join(".throng-can-write-here");
-    let tried = fs::create_dir_all(path)
-        .and_then(|()| fs::write(&probe, []))
-        .and_then(|()| fs::remove_file(&probe));
-    tried.map_err(|source| Error::OutFolder { path: path.to_owned(), source })
 }
 
 #[cfg(test)]

@@ -22,6 +22,8 @@ pub(super) struct Delivery {
     pub(super) start: u64,
     /// When it was given, in cycles.
     pub(super) end: u64,
+    /// How many had been given when it was asked for.
+    pub(super) before: u64,
 }
 
 impl Delivery {
@@ -68,12 +70,18 @@ pub struct Measured {
     pub cycles: u64,
     /// Accesses to shared memory in the whole run.
     pub accesses: u64,
+    /// Steps of all processors in the whole run: accesses, pauses, looks at the clock.
+    pub steps: u64,
+    /// A hash of all accesses: the same run has the same.
+    pub trace_hash: u64,
     /// What the memory did.
     pub memory: MemoryReport,
     /// What the algorithm noted.
     pub notes: Notes,
     /// The processors that were halted.
     pub halted: Vec<usize>,
+    /// How many processors did not finish, because they or others were halted.
+    pub unfinished: usize,
     /// How the run ended.
     pub end: End,
 }
@@ -88,7 +96,8 @@ impl Measured {
 
         let mut latency = histogram();
         for delivery in counted {
-            latency.saturating_record(delivery.latency_cycles());
+            // It grows with what is recorded; simulated time always fits.
+            latency.record(delivery.latency_cycles()).expect("the histogram grows");
         }
         let mut per_processor = vec![0; run.processors];
         for delivery in deliveries {
@@ -107,9 +116,12 @@ impl Measured {
             handed_out: deliveries.len() as u64,
             cycles: end,
             accesses: 0,
+            steps: 0,
+            trace_hash: 0,
             memory: MemoryReport::default(),
             notes: Notes::default(),
             halted: Vec::new(),
+            unfinished: 0,
             end: End::Finished,
         }
     }
@@ -172,7 +184,8 @@ mod tests {
             warm_up: 1,
             ..CountingRun::new(counter, MachineSpec::ideal(10))
         };
-        let delivery = |processor, value, start, end| Delivery { processor, value, start, end };
+        let delivery =
+            |processor, value, start, end| Delivery { processor, value, start, end, before: 0 };
         let deliveries = [
             delivery(0, 0, 0, 1000),
             delivery(0, 1, 1000, 1010),
@@ -184,10 +197,22 @@ mod tests {
         let measured = Measured::of(&deliveries, &run);
         assert_eq!(measured.throughput_per_million_cycles, 2e6 / 30.0);
         assert_eq!((measured.latency_cycles_mean, measured.latency_cycles_max), (15.0, 20));
-        assert_eq!(measured.latency.len(), 2);
+        assert_eq!((measured.latency.len(), measured.latency.max()), (2, 20));
         assert_eq!(measured.unserved_cycles_max, 1025);
         assert_eq!(measured.per_processor, [4, 2]);
         assert_eq!(measured.handed_out, 6);
+    }
+
+    #[test]
+    fn the_histogram_has_long_latencies_too() {
+        let counter = CounterChoice::named("hardware", None).unwrap();
+        let run = CountingRun::new(counter, MachineSpec::ideal(10));
+        let run = CountingRun { warm_up: 0, ..run };
+        let delivery = |value, end| Delivery { processor: 0, value, start: 0, end, before: 0 };
+        let measured = Measured::of(&[delivery(0, 5), delivery(1, 9_000_000_000)], &run);
+        let longest = measured.latency.value_at_quantile(1.0) as f64;
+        assert!((longest / 9e9 - 1.0).abs() < 1e-3, "{longest}");
+        assert_eq!(measured.latency.value_at_quantile(0.0), 5);
     }
 
     #[test]

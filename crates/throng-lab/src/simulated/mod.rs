@@ -24,13 +24,15 @@
 pub mod measured;
 pub mod parallel;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
-use throng::counter::{Counting, Registered, Shape, ShapeError, methods};
+use throng::counter::{Consistency, Counting, Registered, Shape, ShapeError, methods};
 use throng::machine::Cpu;
+use throng_check::history::Call;
+use throng_check::spec::check_linearizable;
 use throng_sim::{End, Faults, MachineSpec, Sim, SimCpu, Simulation};
 
 use crate::bench::verify::{self, Wrong};
@@ -39,6 +41,12 @@ use measured::{Delivery, Measured};
 
 /// After so many steps a run is broken off: more than any run that gets ahead needs.
 const STEP_LIMIT: u64 = 4_000_000_000;
+
+/// The limit of `throng simulate` for so many values, where nobody waits for minutes.
+#[must_use]
+pub const fn usual_step_limit(values: u64) -> u64 {
+    100_000_000 + 2_000 * values
+}
 
 /// Each processor starts so much after the one before it. (In Proteus "every few cycles a new
 /// process begins", DT96 section 3.3.1.)
@@ -55,6 +63,8 @@ pub struct CounterChoice {
     pub method: &'static str,
     /// What `throng simulate` must be told to build the same one, such as `--width 32`.
     pub options: String,
+    /// What it promises about the order of its numbers; checked in every run.
+    pub consistency: Consistency,
     build: Build,
 }
 
@@ -71,7 +81,11 @@ impl CounterChoice {
     pub fn registered(method: Registered<Sim>, width: Option<usize>) -> Self {
         let options = width.map_or(String::new(), |width| format!("--width {width}"));
         let shape = move |processors| Shape { width, ..Shape::for_processors(processors) };
-        Self::custom(method.about.name, options, move |p| method.build(&shape(p)))
+        let build = move |processors| method.build(&shape(processors));
+        CounterChoice {
+            consistency: method.about.consistency,
+            ..Self::custom(method.about.name, options, build)
+        }
     }
 
     /// The method of this name; none if there is none.
@@ -81,15 +95,20 @@ impl CounterChoice {
         Some(Self::registered(method, width))
     }
 
-    /// Any counter. `options` are those of `throng simulate` that give the same one, and tell it
-    /// from others of the same method.
+    /// Any counter; nothing is expected of the order of its numbers. `options` are those of
+    /// `throng simulate` that give the same one, and tell it from others of the same method.
     #[must_use]
     pub fn custom(
         method: &'static str,
         options: impl Into<String>,
         build: impl Fn(usize) -> Result<Box<dyn Counting<Sim>>, ShapeError> + Send + Sync + 'static,
     ) -> Self {
-        CounterChoice { method, options: options.into(), build: Arc::new(build) }
+        CounterChoice {
+            method,
+            options: options.into(),
+            consistency: Consistency::Quiescent,
+            build: Arc::new(build),
+        }
     }
 
     /// The counter for so many processors.
@@ -101,15 +120,6 @@ impl CounterChoice {
     }
 }
 
-/// What goes wrong in a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RunFaults {
-    /// As the simulator knows it.
-    pub faults: Faults,
-    /// The options of `throng simulate` that say the same, such as `--fault halt-random:2:50`.
-    pub options: Vec<String>,
-}
-
 /// A counting run.
 #[derive(Clone, Debug)]
 pub struct CountingRun {
@@ -117,6 +127,8 @@ pub struct CountingRun {
     pub counter: CounterChoice,
     /// The machine.
     pub machine: MachineSpec,
+    /// What `throng simulate --machine` must be told to get the same machine: its name, or a file.
+    pub machine_argument: String,
     /// How many processors take numbers.
     pub processors: usize,
     /// Each processor goes on until it draws this number or a larger one.
@@ -130,7 +142,7 @@ pub struct CountingRun {
     /// Decides everything that is random.
     pub seed: u64,
     /// What goes wrong.
-    pub faults: RunFaults,
+    pub faults: Faults,
     /// After so many steps the run is broken off.
     pub step_limit: u64,
 }
@@ -150,13 +162,14 @@ impl CountingRun {
         CountingRun {
             counter,
             processors: machine.processors,
+            machine_argument: machine.name.clone(),
             machine,
             values: 10_000,
             warm_up: 100,
             work: 0,
             stagger_cycles: STAGGER_CYCLES,
             seed: 0,
-            faults: RunFaults::default(),
+            faults: Faults::none(),
             step_limit: STEP_LIMIT,
         }
     }
@@ -183,9 +196,18 @@ impl CountingRun {
         }
         words.push(format!(
             "--machine {} --processors {} --values {} --work {} --seed {}",
-            self.machine.name, self.processors, self.values, self.work, self.seed
+            quoted(&self.machine_argument),
+            self.processors,
+            self.values,
+            self.work,
+            self.seed
         ));
-        words.extend(self.faults.options.iter().cloned());
+        if self.faults != Faults::none() {
+            words.push(format!("--fault {}", quoted(&self.faults.to_string())));
+        }
+        if ![STEP_LIMIT, usual_step_limit(self.values)].contains(&self.step_limit) {
+            words.push(format!("--steps {}", self.step_limit));
+        }
         words.join(" ")
     }
 
@@ -199,9 +221,8 @@ impl CountingRun {
     pub fn measure(&self) -> Result<Measured, Error> {
         // Once outside: a shape that cannot be is found here.
         self.counter.build(self.processors)?;
-        let caught = catch_unwind(AssertUnwindSafe(|| self.simulate()));
-        let outcome = caught
-            .map_err(|_| self.failed("it panicked".to_owned()))?
+        let outcome = catching(|| self.simulate())
+            .map_err(|message| self.failed(format!("it panicked: {message}")))?
             .map_err(|source| Error::Simulation { source })?;
         if outcome.halted.is_empty() && outcome.end != End::Finished {
             return Err(self.failed(outcome.end.to_string()));
@@ -209,7 +230,14 @@ impl CountingRun {
         let deliveries = outcome.shared.deliveries.into_inner();
         let unfinished = outcome.results.iter().filter(|result| result.is_none()).count();
         verify_values(&deliveries, unfinished).map_err(|wrong| self.failed(wrong.to_string()))?;
+        if self.counter.consistency == Consistency::Linearizable {
+            check_linearizable(&calls(&deliveries, &outcome.results))
+                .map_err(|violation| self.failed(violation.to_string()))?;
+        }
         let mut measured = Measured::of(&deliveries, self);
+        measured.unfinished = unfinished;
+        measured.steps = outcome.steps;
+        measured.trace_hash = outcome.trace_hash;
         measured.end = outcome.end;
         measured.halted = outcome.halted;
         measured.cycles = outcome.cycles;
@@ -227,7 +255,7 @@ impl CountingRun {
             .machine(self.machine.clone())
             .processors(self.processors)
             .seed(self.seed)
-            .faults(self.faults.faults.clone())
+            .faults(self.faults.clone())
             .step_limit(self.step_limit)
             .run(
                 move || Shared {
@@ -241,7 +269,11 @@ impl CountingRun {
             )
     }
 
-    fn failed(&self, what: String) -> Error {
+    fn failed(&self, mut what: String) -> Error {
+        let chosen = self.faults.chosen(self.processors, self.seed);
+        if chosen != self.faults {
+            what.push_str(&format!(" (the seed chose these faults: {chosen})"));
+        }
         Error::SimulatedRun {
             method: self.counter.method,
             machine: self.machine.name.clone(),
@@ -253,14 +285,41 @@ impl CountingRun {
     }
 }
 
+thread_local! {
+    /// Whether a panic of this thread will be reported as an error.
+    static CATCHING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// From now on, panics that are reported as errors are not printed as well.
+pub fn silence_caught_panics() {
+    let loud = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if !CATCHING.get() {
+            loud(info);
+        }
+    }));
+}
+
+/// What `work` returns, or the message of its panic.
+fn catching<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    CATCHING.set(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(work));
+    CATCHING.set(false);
+    result.map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without a message").to_owned()
+    })
+}
+
 /// What each processor does.
 fn take_numbers(shared: &Shared, cpu: &SimCpu, values: u64, work: u32) {
     loop {
         let start = cpu.clock();
+        let before = shared.deliveries.borrow().len() as u64;
         let value = shared.counter.next_on(cpu);
         let end = cpu.clock();
         let processor = cpu.id();
-        shared.deliveries.borrow_mut().push(Delivery { processor, value, start, end });
+        shared.deliveries.borrow_mut().push(Delivery { processor, value, start, end, before });
         if value >= values {
             return;
         }
@@ -276,9 +335,9 @@ fn idle(cpu: &SimCpu, cycles: u32) {
     }
 }
 
-/// Checks that the values are exactly 0..m-1. Each processor that was halted, or waits for one that
-/// was, may hold one that nobody else then gets: the others are different ones of
-/// 0..m+unfinished-1.
+/// Checks that the values are exactly 0..m-1. Each processor that has not finished, because it or
+/// another was halted, may hold one that nobody else then gets: with u of them the others are
+/// different ones of 0..m+u-1.
 fn verify_values(deliveries: &[Delivery], unfinished: usize) -> Result<(), Wrong> {
     let mut values: Vec<u64> = deliveries.iter().map(|delivery| delivery.value).collect();
     if unfinished == 0 {
@@ -299,18 +358,43 @@ fn verify_values(deliveries: &[Delivery], unfinished: usize) -> Result<(), Wrong
     }
 }
 
+/// The deliveries as a history, on a clock that ticks twice for each: the i-th one ends at 2i + 1,
+/// and what is asked for after i of them begins at 2i. A processor that has not finished is in a
+/// call that began when it got its last number, or later.
+fn calls(deliveries: &[Delivery], results: &[Option<()>]) -> Vec<Call> {
+    let mut calls = Vec::with_capacity(deliveries.len() + results.len());
+    let mut begins_again = vec![0; results.len()];
+    for (i, delivery) in (0_u64..).zip(deliveries) {
+        calls.push(Call::finished(2 * delivery.before, 2 * i + 1, delivery.value));
+        begins_again[delivery.processor] = 2 * i + 2;
+    }
+    let unfinished = results.iter().zip(begins_again).filter(|(result, _)| result.is_none());
+    calls.extend(unfinished.map(|(_, begin)| Call::in_progress(begin)));
+    calls
+}
+
+/// A word as a shell takes it for one.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
     fn deliveries(values: &[u64]) -> Vec<Delivery> {
-        let delivery = |&value| Delivery { processor: 0, value, start: 0, end: 0 };
+        let delivery = |&value| Delivery { processor: 0, value, start: 0, end: 0, before: 0 };
         values.iter().map(delivery).collect()
     }
 
     #[test]
-    fn an_unfinished_call_may_hold_one_value() {
+    fn an_unfinished_processor_may_hold_one_value() {
         assert_eq!(verify_values(&deliveries(&[2, 0, 1]), 0), Ok(()));
         assert_eq!(verify_values(&deliveries(&[3, 0, 1]), 0), Err(Wrong::Missing(2)));
         assert_eq!(verify_values(&deliveries(&[3, 0, 1]), 1), Ok(()));
@@ -327,6 +411,17 @@ mod tests {
             cpu.pause(10);
             let next = self.0.fetch_add(1, Relaxed);
             if next > 4 { next - 1 } else { next }
+        }
+    }
+
+    /// Hands out 1, 0, 2, 3, ...
+    struct Swaps(AtomicU64);
+
+    impl Counting<Sim> for Swaps {
+        fn next_on(&self, cpu: &SimCpu) -> u64 {
+            cpu.pause(10);
+            let next = self.0.fetch_add(1, Relaxed);
+            if next < 2 { next ^ 1 } else { next }
         }
     }
 
@@ -365,7 +460,8 @@ mod tests {
         let error = small(CounterChoice::custom("panics", "", |_| Ok(Box::new(Panics))))
             .measure()
             .unwrap_err();
-        assert!(error.to_string().contains("it panicked"), "{error}");
+        let what = "it panicked: on purpose (processor 0, seed 4)";
+        assert!(error.to_string().contains(what), "{error}");
     }
 
     #[test]
@@ -374,10 +470,56 @@ mod tests {
         let run = CountingRun { step_limit: 100, ..small(counter) };
         let error = run.measure().unwrap_err();
         assert!(error.to_string().contains("stopped at the limit of 100 steps"), "{error}");
-        let halted = RunFaults { faults: Faults::none().halt_before(0, 5), options: Vec::new() };
-        let measured = CountingRun { faults: halted, step_limit: 10_000, ..run }.measure().unwrap();
+        let faults = Faults::none().halt_before(0, 5);
+        let measured = CountingRun { faults, step_limit: 10_000, ..run }.measure().unwrap();
         assert_ne!(measured.end, End::Finished);
         assert_eq!(measured.halted, [0]);
+    }
+
+    #[test]
+    fn the_order_of_numbers_is_checked_where_one_is_promised() {
+        let swaps = CounterChoice::custom("swaps", "", |_| Ok(Box::new(Swaps(AtomicU64::new(0)))));
+        let run = CountingRun { processors: 1, ..small(swaps) };
+        assert_eq!(run.measure().unwrap().handed_out, 51);
+        let mut strict = run;
+        strict.counter.consistency = Consistency::Linearizable;
+        let error = strict.measure().unwrap_err();
+        assert!(error.to_string().contains("0 was given to a call that began after 1"), "{error}");
+    }
+
+    #[test]
+    fn those_who_wait_for_a_halted_processor_may_hold_values_too() {
+        for method in methods::<Sim>() {
+            for seed in 0..60 {
+                let counter = CounterChoice::registered(method, None);
+                let run = CountingRun {
+                    processors: 7,
+                    seed,
+                    faults: Faults::none().random_halts(2, 60).random_delays(4, 90),
+                    step_limit: 30_000,
+                    ..small(counter)
+                };
+                if let Err(error) = run.measure() {
+                    panic!("{error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_command_is_one_a_shell_understands() {
+        let counter = CounterChoice::named("hardware", None).unwrap();
+        let run = CountingRun {
+            machine_argument: "it's mine.toml".to_owned(),
+            faults: Faults::none().halt_before(1, 2).slow(0, 9),
+            ..small(counter)
+        };
+        assert_eq!(
+            run.replay_command(),
+            r"throng simulate hardware --machine 'it'\''s mine.toml' --processors 3 --values 50 \
+              --work 0 --seed 4 --fault 'halt 1 before 2; slow 0 by 9'"
+                .replace("\\\n              ", "")
+        );
     }
 
     #[test]

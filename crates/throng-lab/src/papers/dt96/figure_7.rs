@@ -7,7 +7,6 @@ use super::*;
 use crate::papers::Figure;
 use crate::papers::claim::Claim;
 use crate::papers::curve::Point;
-use crate::simulated::RunFaults;
 
 const TOGETHER: usize = 32;
 const WIDTH: usize = 8;
@@ -78,10 +77,7 @@ fn cripple(lab: &Lab, method: &str) -> Result<Vec<Crippled>, Error> {
         let run = CountingRun {
             processors: TOGETHER,
             values: VALUES,
-            faults: RunFaults {
-                faults: Faults::none().random_halts(halted, WITHIN_ACCESSES),
-                options: vec![format!("--fault \"halt any {halted} within {WITHIN_ACCESSES}\"")],
-            },
+            faults: Faults::none().random_halts(halted, WITHIN_ACCESSES),
             step_limit: STEP_LIMIT,
             ..CountingRun::new(counter, lab.alewife())
         };
@@ -135,10 +131,7 @@ mod tests {
         let findings = find(&lab).unwrap();
         let holds: Vec<Option<bool>> = findings.claims.iter().map(|claim| claim.holds).collect();
         assert_eq!(holds, [Some(true), Some(true)], "{:?}", findings.claims);
-        assert!(
-            findings.claims[1].measured.contains("--fault \"halt any"),
-            "a way to see it again"
-        );
+        assert!(findings.claims[1].measured.contains("--fault 'halt any"), "a way to see it again");
         assert!(findings.series[0].points.iter().all(|point| point.y == 100.0));
     }
 }

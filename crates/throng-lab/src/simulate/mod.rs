@@ -1,0 +1,210 @@
+//! `throng simulate`: one counter on a simulated machine, checked, and a report of all that can be
+//! seen there.
+//!
+//! [`SimulatePlan`] is what was typed, resolved; [`CountingRun`] does it; [`report::Report`] is
+//! what there is to tell, as [text](text::render), as JSON, or as [files] in a folder.
+
+pub mod files;
+pub mod report;
+pub mod text;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use throng::counter::methods;
+use throng_sim::{Faults, Sim};
+
+use crate::cli::SimulateArguments;
+use crate::error::Error;
+use crate::machines::Machine;
+use crate::output;
+use crate::plan::{MAX_DEPTH, number, optional, unknown_method};
+use crate::simulated::{CounterChoice, CountingRun, usual_step_limit};
+use report::Report;
+
+const DEFAULT_METHOD: &str = "diffracting";
+const DEFAULT_MACHINE: &str = "alewife";
+const DEFAULT_VALUES: usize = 20_000;
+/// The largest machine that the simulator builds.
+const MAX_PROCESSORS: usize = 1 << 16;
+/// Every value is kept until all are checked.
+const MAX_VALUES: usize = 10_000_000;
+const MAX_WORK_CYCLES: usize = 1_000_000;
+const MAX_STEPS: usize = 1 << 40;
+/// So many values, a tenth of all at most, are handed out before latencies are measured.
+const WARM_UP: u64 = 100;
+
+/// What `throng simulate` will do.
+#[derive(Debug)]
+pub struct SimulatePlan {
+    /// The run.
+    pub run: CountingRun,
+    /// The width asked for.
+    pub width: Option<usize>,
+    /// Whether to print JSON.
+    pub json: bool,
+    /// The folder for results; it exists.
+    pub out: Option<PathBuf>,
+}
+
+impl SimulatePlan {
+    /// Resolves what was typed.
+    ///
+    /// # Errors
+    /// When a value is not allowed, a name unknown, a shape or a fault impossible, a machine's file
+    /// wrong, or the folder cannot be made.
+    pub fn resolve(typed: &SimulateArguments) -> Result<Self, Error> {
+        let width = optional("--width", typed.width.as_deref(), 1..=1 << MAX_DEPTH)?;
+        let counter = find_counter(typed.method.as_deref().unwrap_or(DEFAULT_METHOD), width)?;
+        let machine = Machine::find(typed.machine.as_deref().unwrap_or(DEFAULT_MACHINE))?;
+        let processors = optional("--processors", typed.processors.as_deref(), 1..=MAX_PROCESSORS)?
+            .unwrap_or(machine.spec.processors);
+        let values = optional("--values", typed.values.as_deref(), 1..=MAX_VALUES)?
+            .unwrap_or(DEFAULT_VALUES) as u64;
+        let work = optional("--work", typed.work.as_deref(), 0..=MAX_WORK_CYCLES)?.unwrap_or(0);
+        let seed = typed.seed.as_deref().map_or(Ok(0), parse_seed)?;
+        let steps = optional("--steps", typed.steps.as_deref(), 1..=MAX_STEPS)?;
+        let faults = parse_faults(&typed.faults, processors)?;
+        counter.build(processors)?;
+        // Last: only a plan that is right in all else may make a folder.
+        if let Some(path) = &typed.out {
+            output::make_folder(path)?;
+        }
+        let run = CountingRun {
+            machine_argument: machine.argument,
+            processors,
+            values,
+            warm_up: WARM_UP.min(values / 10),
+            work: work as u32,
+            seed,
+            faults,
+            step_limit: steps.map_or(usual_step_limit(values), |steps| steps as u64),
+            ..CountingRun::new(counter, machine.spec)
+        };
+        Ok(SimulatePlan { run, width, json: typed.json, out: typed.out.clone() })
+    }
+}
+
+/// Runs it and reports.
+///
+/// # Errors
+/// When the counter fails its check, the machine cannot be simulated, or the report not be written.
+pub fn simulate(plan: &SimulatePlan) -> Result<(), Error> {
+    let start = Instant::now();
+    let measured = plan.run.measure()?;
+    let report = Report::new(plan, &measured, start.elapsed());
+    if let Some(folder) = &plan.out {
+        files::write(folder, &report, &measured)?;
+    }
+    output::print(&if plan.json { output::json(&report) } else { text::render(&report) })
+}
+
+fn find_counter(name: &str, width: Option<usize>) -> Result<CounterChoice, Error> {
+    CounterChoice::named(name, width).ok_or_else(|| {
+        let known: Vec<&str> = methods::<Sim>().iter().map(|method| method.about.name).collect();
+        unknown_method("METHOD", name, &known)
+    })
+}
+
+fn parse_seed(typed: &str) -> Result<u64, Error> {
+    let allowed = "a whole number from 0 to 2^64 - 1";
+    number("--seed", typed, 0..=usize::MAX, allowed).map(|seed| seed as u64)
+}
+
+/// All scripts together; each must make sense on so many processors.
+fn parse_faults(scripts: &[String], processors: usize) -> Result<Faults, Error> {
+    let mut all = Faults::none();
+    for script in scripts {
+        let faults: Faults =
+            script.parse().map_err(|error| Error::Faults { why: format!("{error}") })?;
+        faults.check(processors).map_err(|error| Error::Faults { why: error.to_string() })?;
+        all = all.and(faults);
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(options: &[(&str, &str)]) -> SimulateArguments {
+        let mut typed = SimulateArguments::default();
+        for &(name, value) in options {
+            let value = value.to_owned();
+            match name {
+                "method" => typed.method = Some(value),
+                "machine" => typed.machine = Some(value),
+                "processors" => typed.processors = Some(value),
+                "values" => typed.values = Some(value),
+                "work" => typed.work = Some(value),
+                "seed" => typed.seed = Some(value),
+                "width" => typed.width = Some(value),
+                "steps" => typed.steps = Some(value),
+                "fault" => typed.faults.push(value),
+                other => panic!("{other}"),
+            }
+        }
+        typed
+    }
+
+    fn message(options: &[(&str, &str)]) -> String {
+        SimulatePlan::resolve(&typed(options)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn without_arguments_it_is_a_tree_on_alewife() {
+        let run = SimulatePlan::resolve(&typed(&[])).unwrap().run;
+        assert_eq!(
+            run.replay_command(),
+            "throng simulate diffracting --machine alewife --processors 256 --values 20000 \
+             --work 0 --seed 0"
+        );
+    }
+
+    #[test]
+    fn every_number_is_checked() {
+        for (option, wrong, allowed) in [
+            ("processors", "0", "a whole number from 1 to 65536"),
+            ("processors", "70000", "a whole number from 1 to 65536"),
+            ("values", "0", "a whole number from 1 to 10000000"),
+            ("values", "1e9", "a whole number from 1 to 10000000"),
+            ("work", "-1", "a whole number from 0 to 1000000"),
+            ("seed", "x", "a whole number from 0 to 2^64 - 1"),
+            ("seed", "18446744073709551616", "a whole number from 0 to 2^64 - 1"),
+            ("width", "0", "a whole number from 1 to 65536"),
+            ("steps", "0", "a whole number from 1 to 1099511627776"),
+        ] {
+            assert_eq!(
+                message(&[(option, wrong)]),
+                format!("--{option} {wrong}: must be {allowed}")
+            );
+        }
+    }
+
+    #[test]
+    fn names_shapes_and_faults_are_checked() {
+        let unknown = message(&[("method", "hardwear")]);
+        assert!(unknown.starts_with("METHOD hardwear: no such counter; did you mean hardware"));
+        assert!(message(&[("machine", "alewive")]).contains("did you mean alewife?"));
+        assert_eq!(
+            message(&[("width", "6")]),
+            "diffracting: width 6: must be a power of two from 1 to 65536"
+        );
+        assert_eq!(
+            message(&[("fault", "slow 1 by 2"), ("fault", "halt 5 before 1"), ("processors", "5")]),
+            "--fault: faults: processor 5: must be from 0 to 4"
+        );
+        assert_eq!(
+            message(&[("fault", "slow 1")]),
+            "--fault: fault \"slow 1\": write \"slow PROCESSOR by FACTOR\""
+        );
+    }
+
+    #[test]
+    fn all_faults_apply_and_are_in_the_command() {
+        let options = [("fault", "slow 1 by 2"), ("fault", "halt 2 before 3; slow 0 by 9")];
+        let run = SimulatePlan::resolve(&typed(&options)).unwrap().run;
+        let command = run.replay_command();
+        assert!(command.ends_with(" --fault 'slow 1 by 2; halt 2 before 3; slow 0 by 9'"));
+    }
+}
