@@ -41,6 +41,13 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// The folder for charts cannot be made.
+    OpenOut {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// Something could not be written.
     Write {
         /// Where to.
@@ -90,6 +97,7 @@ impl Error {
             | Error::UnknownMethod { .. }
             | Error::Shape { .. }
             | Error::OpenJson { .. }
+            | Error::OpenOut { .. }
             | Error::Write { .. } => 2,
             Error::Chart { .. }
             | Error::Spawn { .. }
@@ -115,6 +123,9 @@ impl fmt::Display for Error {
             Error::OpenJson { path, source } => {
                 write!(f, "--json {}: cannot be written: {source}", path.display())
             }
+            Error::OpenOut { path, source } => {
+                write!(f, "--out {}: cannot be made: {source}", path.display())
+            }
             Error::Write { to, source } => write!(f, "cannot write to {to}: {source}"),
             Error::Chart { title, why } => write!(f, "the chart {title:?} cannot be drawn: {why}"),
             Error::Spawn { threads, source } => {
@@ -135,6 +146,7 @@ impl std::error::Error for Error {
         match self {
             Error::Shape { source, .. } => Some(source),
             Error::OpenJson { source, .. }
+            | Error::OpenOut { source, .. }
             | Error::Write { source, .. }
             | Error::Spawn { source, .. } => Some(source),
             _ => None,

@@ -5,7 +5,7 @@
 //!
 //! 1. [`cli`]: the arguments as they were typed;
 //! 2. [`plan`]: the arguments resolved and checked, before anything is measured;
-//! 3. [`list`] and [`mod@bench`]: doing it.
+//! 3. [`list`], [`mod@bench`] and [`model`]: doing it.
 //!
 //! ```
 //! use clap::Parser;
@@ -21,6 +21,7 @@ pub mod cli;
 pub mod csv;
 pub mod error;
 pub mod list;
+pub mod model;
 pub mod output;
 pub mod peers;
 pub mod plan;
@@ -40,6 +41,9 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
         Some(Command::Bench { target: BenchTarget::Counters(typed) }) => {
             bench::counters(plan::CountersPlan::resolve(&typed)?)
         }
+        Some(Command::Model(typed)) => {
+            model::report::answer(&model::plan::ModelPlan::resolve(&typed)?)
+        }
     }
 }
 
@@ -55,5 +59,6 @@ More:
   throng list                    what each of these is, what it promises and where it comes from
   throng bench counters          the same measurement, longer and steadier
   throng bench counters --help   choose methods, threads and width; write the numbers as JSON
+  throng model --processors 64   which diffracting tree for so many processors
 (through cargo: `cargo run --release -- list` and so on)
 ";

@@ -146,7 +146,7 @@ fn ascending_once(mut counts: Vec<usize>) -> Vec<usize> {
 }
 
 /// The number that an option has, where it was given.
-fn optional(
+pub(crate) fn optional(
     option: &'static str,
     typed: Option<&str>,
     range: RangeInclusive<usize>,
@@ -155,7 +155,8 @@ fn optional(
     typed.map(|text| number(option, text, range, &allowed)).transpose()
 }
 
-fn number(
+/// The number that was typed for an option.
+pub(crate) fn number(
     option: &'static str,
     typed: &str,
     range: RangeInclusive<usize>,
