@@ -5,7 +5,7 @@
 //!
 //! 1. [`cli`]: the arguments as they were typed;
 //! 2. [`plan`]: the arguments resolved and checked, before anything is measured;
-//! 3. [`list`], [`mod@bench`], [`machines`], [`mod@simulate`] and [`papers`]: doing it.
+//! 3. [`list`], [`mod@bench`], [`machines`], [`mod@simulate`], [`papers`] and [`model`]: doing it.
 //!
 //! ```
 //! use clap::Parser;
@@ -22,6 +22,7 @@ pub mod csv;
 pub mod error;
 pub mod list;
 pub mod machines;
+pub mod model;
 pub mod names;
 pub mod output;
 pub mod papers;
@@ -52,6 +53,9 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
         Some(Command::Simulate(typed)) => {
             simulate::simulate(&simulate::SimulatePlan::resolve(&typed)?)
         }
+        Some(Command::Model(typed)) => {
+            model::report::answer(&model::plan::ModelPlan::resolve(&typed)?)
+        }
     }
 }
 
@@ -70,5 +74,6 @@ More:
   throng bench counters --help   choose methods, threads and width; write the numbers as JSON
   throng simulate                a counter on a simulated machine of 256 processors
   throng machines                the machines that can be simulated
+  throng model --processors 64   which diffracting tree for so many processors
 (through cargo: `cargo run --release -- list` and so on)
 ";

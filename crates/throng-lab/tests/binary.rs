@@ -230,6 +230,93 @@ fn a_width_that_a_counter_cannot_have_is_refused_in_its_name() {
     );
 }
 
+fn model(arguments: &[&str]) -> Command {
+    let mut command = throng(&["model"]);
+    command.args(arguments);
+    command
+}
+
+#[test]
+fn model_names_a_tree_and_what_to_expect_of_it() {
+    let text = printed(model(&["--processors", "24"]));
+    assert!(text.starts_with("24 processors, no work"), "{text}");
+    assert!(text.contains("\nUse a tree of depth 3, with prisms of 8, 4, 2 cells"), "{text}");
+    assert!(text.contains("\nExpect ") && text.contains("\nRange: diffracting"), "{text}");
+    // The tree and its two neighbours.
+    let depths: Vec<&str> = text
+        .lines()
+        .skip_while(|line| !line.trim_start().starts_with("depth"))
+        .skip(1)
+        .map_while(|line| line.trim_start_matches(['>', ' ']).split_whitespace().next())
+        .collect();
+    assert_eq!(depths, ["2", "3", "4"], "{text}");
+    let asked = printed(model(&["--processors", "24", "--depth", "1", "--work", "3"]));
+    assert!(asked.contains("You asked about a tree of depth 1"), "{asked}");
+    assert!(asked.contains("The rules of the model take"), "{asked}");
+}
+
+#[test]
+fn model_as_json_stands_alone_and_is_the_same_for_the_same_seed() {
+    let arguments = ["--processors", "12", "--work", "2", "--counter-speed", "0.5", "--json"];
+    let text = printed(model(&arguments));
+    assert_eq!(text, printed(model(&arguments)));
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&answer["processors"], &answer["work_steps"]), (&12.into(), &2.into()));
+    let tree = &answer["tree"];
+    let number = |name: &str| tree[name].as_f64().unwrap();
+    // Little's law: processors in the tree are throughput times latency.
+    let law = number("throughput") * number("latency");
+    assert!((law / number("in_tree") - 1.0).abs() < 0.02, "{tree}");
+    assert_eq!(answer["neighbours"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn model_draws_its_chart() {
+    let folder = fresh_file("model_chart").join("inner");
+    let _ = fs::remove_dir_all(&folder);
+    printed(model(&["--processors", "6", "--out", folder.to_str().unwrap()]));
+    let svg = fs::read_to_string(folder.join("model.svg")).unwrap();
+    for words in ["Markov chain", "theorem 3.2", "your P = 6", "P = d√L", "processors P"] {
+        assert!(svg.contains(words), "{words}");
+    }
+    let numbers = fs::read_to_string(folder.join("model.csv")).unwrap();
+    assert!(numbers.starts_with("processors,round_steps_chain,"), "{numbers}");
+    assert!(numbers.lines().count() > 5);
+}
+
+#[test]
+fn model_refuses_what_it_cannot_answer() {
+    for (arguments, said) in [
+        (&["--processors", "0"][..], "--processors 0: must be a whole number from 1 to 65536"),
+        (&["--processors", "1e9"], "--processors 1e9: must be a whole number from 1 to 65536"),
+        (
+            &["--processors", "8", "--depth", "17"],
+            "--depth 17: must be a whole number from 0 to 16",
+        ),
+        (
+            &["--processors", "8", "--prism", "-4"],
+            "--prism -4: must be a whole number from 1 to 65536",
+        ),
+        (
+            &["--processors", "8", "--counter-speed", "0"],
+            "--counter-speed 0: must be a number from 0.001 to 1000",
+        ),
+        (
+            &["--processors", "8", "--seed", "x"],
+            "--seed x: must be a whole number from 0 to 18446744073709551615",
+        ),
+    ] {
+        assert_eq!(refusal(model(arguments)), format!("error: {said}"));
+    }
+    let file = fresh_file("no_folder");
+    fs::write(&file, "").unwrap();
+    let said = refusal(model(&["--processors", "2", "--out", file.to_str().unwrap()]));
+    assert!(
+        said.starts_with(&format!("error: --out {}: cannot be written: ", file.display())),
+        "{said}"
+    );
+}
+
 /// A small run.
 const SMALL: [&str; 6] = ["--machine", "ideal", "--processors", "9", "--values", "300"];
 
@@ -579,6 +666,7 @@ fn help_and_version_work_everywhere() {
         &["bench", "counters", "--help"],
         &["figure", "--help"],
         &["figures", "--help"],
+        &["model", "--help"],
         &["machines", "--help"],
         &["simulate", "--help"],
         &["--version"],
