@@ -26,11 +26,9 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     let hot = format!("processors waited at: {} (P = {MOST})", rows[0].hottest(MOST));
     let claims =
         vec![holds_to(lab, &curve).because(hot.clone()), drops_after(lab, &curve).because(hot)];
-    Ok(Findings {
-        claims,
-        marks: vec![Mark::new(HOLDS_TO, "224")],
-        ..findings(lab, WORK, throughput_axis(), vec![curve])
-    })
+    let mut findings = findings(lab, WORK, throughput_axis(), vec![curve]);
+    findings.panels[0].marks = vec![Mark::new(HOLDS_TO, "224")];
+    Ok(Findings { claims, ..findings })
 }
 
 fn holds_to(lab: &Lab, curve: &Curve) -> Claim {

@@ -12,9 +12,9 @@ pub mod figure_8;
 pub mod figure_8b;
 pub mod figure_9;
 
-use super::Findings;
 use super::curve::Curve;
 use super::lab::{Lab, Row};
+use super::{Findings, Panel};
 use crate::chart::{Axis, Scale};
 use crate::error::Error;
 use crate::simulated::measured::Measured;
@@ -140,12 +140,6 @@ fn row<'a>(rows: &'a [Row], contender: &Contender) -> &'a Row {
 
 /// Findings over the number of processors.
 fn findings(lab: &Lab, work: u32, y: Axis, series: Vec<Curve>) -> Findings {
-    Findings {
-        setup: setup(lab, work),
-        x: processors_axis(),
-        y,
-        series,
-        marks: Vec::new(),
-        claims: Vec::new(),
-    }
+    let panel = Panel::new(processors_axis(), y, series);
+    Findings { setup: setup(lab, work), panels: vec![panel], claims: Vec::new() }
 }

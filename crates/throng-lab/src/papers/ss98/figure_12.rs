@@ -10,7 +10,7 @@ use crate::papers::claim::Claim;
 use crate::papers::curve::{Curve, Point};
 use crate::papers::draw::short;
 use crate::papers::lab::Lab;
-use crate::papers::{Figure, Findings};
+use crate::papers::{Figure, Findings, Panel};
 use crate::simulated::CountingRun;
 use crate::simulated::measured::{Measured, WINDOW_VALUES, Window};
 
@@ -70,10 +70,11 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
             "alewife, depth {DEPTH}, L = {CELLS}, {processors} processors, one run from seed {}",
             lab.seed
         ),
-        x: Axis::new("values delivered", Scale::Linear),
-        y: Axis::new("latency (cycles)", Scale::Log10),
-        series,
-        marks: Vec::new(),
+        panels: vec![Panel::new(
+            Axis::new("values delivered", Scale::Linear),
+            Axis::new("latency (cycles)", Scale::Log10),
+            series,
+        )],
         claims,
     })
 }

@@ -8,9 +8,9 @@ use crate::papers::claim::Claim;
 use crate::papers::curve::Curve;
 use crate::papers::draw::short;
 use crate::papers::lab::Lab;
-use crate::papers::{Figure, Findings};
+use crate::papers::{Figure, Findings, Panel};
 
-const DEPTHS: [u32; 2] = [5, 6];
+pub(super) const DEPTHS: [u32; 2] = [5, 6];
 const PROCESSORS: [usize; 29] = [
     1, 2, 3, 4, 5, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224,
     256, 320, 384, 448, 512,
@@ -47,8 +47,13 @@ fn valley_place(depth: u32) -> f64 {
     f64::from(depth) * cells(depth) as f64
 }
 
+/// Numbers of processors.
+pub(super) fn processors(lab: &Lab) -> &'static [usize] {
+    lab.pick(&PROCESSORS[..], &PROCESSORS_SMOKE[..])
+}
+
 fn find(lab: &Lab) -> Result<Findings, Error> {
-    let processors = lab.pick(&PROCESSORS[..], &PROCESSORS_SMOKE[..]);
+    let processors = processors(lab);
     let row = |&depth: &u32| {
         let counter = new_tree(depth, cells(depth));
         let at = |&p: &usize| (p as f64, run(lab, counter.clone(), p));
@@ -68,10 +73,14 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     let mark = |&depth: &u32| Mark::new(peak_scale(depth), format!("d sqrt(L), d = {depth}"));
     Ok(Findings {
         setup: setup(lab, "the new balancer, L = 2^d"),
-        x: Axis::new("processors", Scale::Log2),
-        y: Axis::new("latency (cycles)", Scale::Linear),
-        series: curves.clone(),
-        marks: lab.pick(DEPTHS.iter().map(mark).collect(), Vec::new()),
+        panels: vec![Panel {
+            marks: lab.pick(DEPTHS.iter().map(mark).collect(), Vec::new()),
+            ..Panel::new(
+                Axis::new("processors", Scale::Log2),
+                Axis::new("latency (cycles)", Scale::Linear),
+                curves.clone(),
+            )
+        }],
         claims,
     })
 }

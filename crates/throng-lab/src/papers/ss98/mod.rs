@@ -7,6 +7,8 @@
 pub mod figure_11;
 pub mod figure_12;
 pub mod figure_9_10;
+pub mod model;
+pub mod validation;
 
 use throng::counter::Counting;
 use throng::counter::diffracting::{
