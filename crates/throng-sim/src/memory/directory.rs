@@ -135,8 +135,10 @@ impl Memory for Directory {
         }
         let home = self.lines.get(request.line).home;
         let from = self.lines.node(request.processor);
-        let (arrives, _) = self.network.request(from, home, ready + self.processor.miss_cycles);
-        Step::Again(arrives.max(now + 1))
+        let wanted = ready + self.processor.miss_cycles;
+        let leaves = self.network.stand_in_line(from, home, wanted);
+        self.lines.get(request.line).traffic.waited_cycles += leaves - wanted;
+        Step::Again(self.network.send(from, home, leaves).max(now + 1))
     }
 
     /// The request has arrived at the line's home.

@@ -93,22 +93,34 @@ impl Nearest {
         farthest.map(|(_, other)| other)
     }
 
-    /// From `processor` to `holder` and back, beginning no earlier than `at`: when `holder` is
-    /// asked, and when the answer is there. Counts the time in the queues of the network.
-    fn round_trip(&mut self, request: Request, holder: usize, at: u64) -> (u64, u64) {
+    /// Stands in line for the network, which is now, and for the line, which may take longer.
+    /// Returns when the request leaves, as it were.
+    fn stand_in_line(&mut self, request: Request, to: usize, wanted: u64) -> u64 {
+        let from = self.lines.node(request.processor);
+        let leaves = self.network.stand_in_line(from, to, wanted);
+        let line = self.lines.get(request.line);
+        let leaves = leaves.max(line.free_at);
+        line.traffic.waited_cycles += leaves - wanted;
+        leaves
+    }
+
+    /// To `holder` and back: when the request left, and when the answer is there.
+    fn round_trip(&mut self, request: Request, holder: usize, wanted: u64) -> (u64, u64) {
         let (here, there) = (self.lines.node(request.processor), self.lines.node(holder));
-        let (asked, stood) = self.network.request(here, there, at);
-        self.lines.get(request.line).traffic.waited_cycles += stood;
-        (asked, self.network.send(there, here, asked + self.holder_cycles))
+        let left = self.stand_in_line(request, there, wanted);
+        let asked = self.network.send(here, there, left);
+        (left, self.network.send(there, here, asked + self.holder_cycles))
     }
 
     /// Nobody has a copy: memory answers. Returns when the answer is there.
-    fn ask_memory(&mut self, request: Request, at: u64) -> u64 {
-        let (here, home) = (self.lines.node(request.processor), self.lines.get(request.line).home);
-        let (asked, stood) = self.network.request(here, home, at);
+    fn ask_memory(&mut self, request: Request, wanted: u64) -> u64 {
+        let here = self.lines.node(request.processor);
+        let home = self.lines.get(request.line).home;
+        let left = self.stand_in_line(request, home, wanted);
+        let asked = self.network.send(here, home, left);
         let start = self.memory_free_at[home].max(asked);
         self.memory_free_at[home] = start + self.memory_cycles;
-        self.lines.get(request.line).traffic.waited_cycles += stood + start - asked;
+        self.lines.get(request.line).traffic.waited_cycles += start - asked;
         self.network.send(home, here, start + self.memory_cycles)
     }
 
@@ -126,19 +138,17 @@ impl Nearest {
         coming.push((group, at));
     }
 
-    fn read(&mut self, request: Request, at: u64, now: u64, revoked: &mut Revoked) -> u64 {
+    fn read(&mut self, request: Request, wanted: u64, now: u64, revoked: &mut Revoked) -> u64 {
         let Some(holder) = self.nearest(request) else {
-            let done = self.ask_memory(request, at);
+            let done = self.ask_memory(request, wanted);
             self.lines.own(request, revoked, |_| unreachable!("nobody has a copy"));
-            self.lines.get(request.line).settled_at = done;
+            self.lines.get(request.line).free_at = done;
             return done;
         };
-        let settled_at = self.lines.get(request.line).settled_at;
-        let mut done = self.round_trip(request, holder, at.max(settled_at)).1;
+        let mut done = self.round_trip(request, holder, wanted).1;
         if self.smallest_group(holder) == self.smallest_group(request.processor) {
-            let back =
-                self.network.cycles(self.lines.node(holder), self.lines.node(request.processor));
-            done = done.max(self.copy_comes_at(request) + back);
+            let (here, there) = (self.lines.node(request.processor), self.lines.node(holder));
+            done = done.max(self.copy_comes_at(request) + self.network.cycles(there, here));
         } else {
             self.copy_will_come(request, done, now);
         }
@@ -146,20 +156,16 @@ impl Nearest {
         done
     }
 
-    fn write(&mut self, request: Request, at: u64, revoked: &mut Revoked) -> u64 {
-        let has_copy = self.lines.holds(request.processor, request.line);
-        let done = match self.farthest(request) {
-            Some(holder) => self.round_trip(request, holder, at).1,
-            None if has_copy => at,
-            None => self.ask_memory(request, at),
+    fn write(&mut self, request: Request, wanted: u64, revoked: &mut Revoked) -> u64 {
+        let (left, done) = match self.farthest(request) {
+            Some(holder) => self.round_trip(request, holder, wanted),
+            None => (wanted, self.ask_memory(request, wanted)),
         };
         let here = self.lines.node(request.processor);
         let Nearest { network, lines, processor, .. } = self;
-        let told_at = |other: usize| at + network.cycles(here, other / processor.per_node);
+        let told_at = |other: usize| left + network.cycles(here, other / processor.per_node);
         lines.own(request, revoked, told_at);
-        let line = self.lines.get(request.line);
-        line.free_at = done;
-        line.settled_at = done;
+        self.lines.get(request.line).free_at = done;
         self.coming[request.line as usize].clear();
         done
     }
@@ -178,12 +184,9 @@ impl Memory for Nearest {
             return Step::Done(ready + hit_cycles(&self.processor, request.kind));
         }
         let wanted = ready + self.processor.miss_cycles;
-        let line = self.lines.get(request.line);
-        let start = wanted.max(line.free_at);
-        line.traffic.waited_cycles += start - wanted;
         let done = match request.kind {
-            Kind::Read => self.read(request, start, now, revoked),
-            Kind::Write | Kind::Exchange | Kind::FetchOp => self.write(request, start, revoked),
+            Kind::Read => self.read(request, wanted, now, revoked),
+            Kind::Write | Kind::Exchange | Kind::FetchOp => self.write(request, wanted, revoked),
         };
         Step::Done((done + self.processor.fill_cycles).max(now + 1))
     }

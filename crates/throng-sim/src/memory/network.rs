@@ -103,11 +103,11 @@ impl Network {
         at + self.cycles(from, to)
     }
 
-    /// Sends the request of an access that was issued now: stands in line where others are before
-    /// it. Returns when it arrives, and how long of that it stood in line.
+    /// The request of an access that was issued now stands in line for the network, where others
+    /// are before it. Returns when it leaves.
     #[inline]
-    pub(super) fn request(&mut self, from: usize, to: usize, at: u64) -> (u64, u64) {
-        let starts = match self.spec {
+    pub(super) fn stand_in_line(&mut self, from: usize, to: usize, at: u64) -> u64 {
+        match self.spec {
             NetworkSpec::Rings { ring_nodes, slot_cycles, .. } => {
                 let (here, there) = (from / ring_nodes, to / ring_nodes);
                 let mut at = self.pass(here, at, slot_cycles);
@@ -130,8 +130,7 @@ impl Network {
                 starts
             }
             _ => at,
-        };
-        (self.send(from, to, starts), starts - at)
+        }
     }
 
     /// Stands in line at a queue; returns when it is through.

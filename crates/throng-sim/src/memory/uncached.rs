@@ -44,13 +44,13 @@ impl Memory for Uncached {
 
     #[inline]
     fn issue(&mut self, request: Request, now: u64, _revoked: &mut Revoked) -> Step {
-        let leaves = now + self.processor.instruction_cycles + self.processor.miss_cycles;
+        let wanted = now + self.processor.instruction_cycles + self.processor.miss_cycles;
         let from = self.lines.node(request.processor);
         let line = self.lines.get(request.line);
         line.traffic.misses += 1;
-        let (arrives, stood) = self.network.request(from, line.home, leaves);
-        line.traffic.waited_cycles += stood;
-        Step::Again(arrives.max(now + 1))
+        let leaves = self.network.stand_in_line(from, line.home, wanted);
+        line.traffic.waited_cycles += leaves - wanted;
+        Step::Again(self.network.send(from, line.home, leaves).max(now + 1))
     }
 
     /// The request has arrived at the memory.
