@@ -1,9 +1,14 @@
-//! Hundreds of processors, delayed, stalled and halted: each counter on the simulated machine.
+//! Hundreds of processors, delayed, stalled, preempted and halted: each counter on the ideal machine,
+//! and on a small one of every preset.
 //!
-//! A failure names the seed; `Simulation::seed` replays it.
+//! A failure names the seed, the faults that it chose, and the command that replays it:
+//! `THRONG_SEED=17 cargo test -p throng-check --test simulator -- --exact hardware::disturbed`.
 
 mod broken;
 mod harness;
+
+use std::env;
+use std::ops::Range;
 
 use harness::{is_caught, passes};
 use libtest_mimic::Trial;
@@ -14,26 +19,42 @@ use throng::counter::diffracting::{
 use throng::counter::{Progress, Registered, Shape, methods};
 use throng_check::spec::check_step;
 use throng_check::workload::Observed;
-use throng_sim::{End, Faults, Outcome, Sim, SimCpu, Simulation};
+use throng_sim::spec::{Preset, presets};
+use throng_sim::{End, Faults, MachineSpec, Outcome, Sim, SimCpu, Simulation};
+
+const STEP_LIMIT: u64 = 2_000_000;
 
 /// One run of a counter.
 #[derive(Clone)]
 struct Run {
+    machine: MachineSpec,
     processors: usize,
     calls: usize,
     seed: u64,
     shape: Shape,
     faults: Faults,
+    /// A run that works takes a hundredth of this.
+    step_limit: u64,
 }
 
 impl Run {
     fn simulation(&self) -> Simulation {
         Simulation::new()
+            .machine(self.machine.clone())
             .processors(self.processors)
             .seed(self.seed)
             .faults(self.faults.clone())
-            // A run that works takes a hundredth of this.
-            .step_limit(2_000_000)
+            .step_limit(self.step_limit)
+    }
+
+    /// What there is to know about a run that failed: `trial` is the name of the test.
+    fn known(&self, trial: &str) -> String {
+        let Run { processors, seed, faults, .. } = self;
+        let (machine, faults) = (&self.machine.name, faults.chosen(*processors, *seed));
+        format!(
+            "on {machine}, {processors} processors, seed {seed}, faults: {faults}\nagain: \
+             THRONG_SEED={seed} cargo test -p throng-check --test simulator -- --exact {trial}"
+        )
     }
 
     fn of(&self, method: Registered<Sim>) -> Outcome<Observed<Sim>, ()> {
@@ -44,27 +65,53 @@ impl Run {
     }
 
     /// Runs to the end and checks what the counter promises.
-    fn check(&self, method: Registered<Sim>) -> Outcome<Observed<Sim>, ()> {
+    fn check(&self, method: Registered<Sim>, trial: &str) -> Outcome<Observed<Sim>, ()> {
         let outcome = self.of(method);
-        let (name, seed) = (method.about.name, self.seed);
-        if let Err(violation) = outcome.shared.verdict() {
-            panic!("{name} broke its promise: {violation} (seed {seed})");
+        self.check_numbers(method, &outcome, trial);
+        if outcome.end != End::Finished {
+            let name = method.about.name;
+            panic!("{name} did not come to an end: {}\n{}", outcome.end, self.known(trial));
         }
-        assert_eq!(outcome.end, End::Finished, "{name} did not come to an end (seed {seed})");
         outcome
+    }
+
+    fn check_numbers(
+        &self,
+        method: Registered<Sim>,
+        outcome: &Outcome<Observed<Sim>, ()>,
+        trial: &str,
+    ) {
+        if let Err(violation) = outcome.shared.verdict() {
+            let name = method.about.name;
+            panic!("{name} broke its promise: {violation}\n{}", self.known(trial));
+        }
+    }
+}
+
+/// The seeds to try: so many, or the one in `THRONG_SEED`.
+fn seeds(count: u64) -> Range<u64> {
+    match env::var("THRONG_SEED") {
+        Ok(seed) => {
+            let seed: u64 = seed.parse().expect("THRONG_SEED must be a number, such as 17");
+            seed..seed + 1
+        }
+        Err(_) => 0..count,
     }
 }
 
 /// 256 processors: it counts, and the same seed gives the same trace.
-fn same_trace_twice(method: Registered<Sim>) {
+fn same_trace_twice(method: Registered<Sim>, trial: &str) {
     let run = |seed| Run {
+        machine: MachineSpec::ideal(10),
         processors: 256,
         calls: 4,
         seed,
         shape: Shape::for_processors(256),
         faults: Faults::none().random_delays(20, 300),
+        step_limit: STEP_LIMIT,
     };
-    let (once, again, other) = (run(1).check(method), run(1).check(method), run(2).check(method));
+    let check = |seed| run(seed).check(method, trial);
+    let (once, again, other) = (check(1), check(1), check(2));
     assert!(once.accesses >= 1024, "every call accesses something");
     assert_eq!(
         (once.trace_hash, once.cycles, once.accesses),
@@ -81,7 +128,22 @@ fn disturbed(seed: u64) -> Run {
     let shape =
         Shape { width, spin: 1 << (seed % 6), bank: 2, ..Shape::for_processors(processors) };
     let faults = Faults::none().random_delays(3, 100).random_stalls(processors / 2, 30, 20_000);
-    Run { processors, calls: 4, seed, shape, faults }
+    let machine = MachineSpec::ideal(10);
+    Run { machine, processors, calls: 4, seed, shape, faults, step_limit: STEP_LIMIT }
+}
+
+/// The same on a machine on which some accesses take long and others do not, with every processor
+/// preempted now and then.
+fn disturbed_on(machine: &MachineSpec, seed: u64) -> Run {
+    let run = disturbed(seed);
+    let preempted = Faults::none().random_preemptions(2_000, 5_000);
+    Run { machine: machine.clone(), faults: run.faults.clone().and(preempted), ..run }
+}
+
+/// Some processors of such a machine stop for ever.
+fn crippled_on(machine: &MachineSpec, seed: u64) -> Run {
+    // Without caches, those who wait for ever poll for ever.
+    Run { machine: machine.clone(), step_limit: 200_000, ..crippled(seed) }
 }
 
 /// Some processors stop for ever, each at a random step.
@@ -94,29 +156,28 @@ fn crippled(seed: u64) -> Run {
 /// With processors halted, nothing is counted twice or lost but what the halted may hold; and the
 /// others finish if that is promised. (That a wait-free call takes a bounded number of steps is
 /// argued in its docs, not checked.)
-fn halts(method: Registered<Sim>, seeds: u64) {
-    let mut stuck = 0;
-    for seed in 0..seeds {
-        let outcome = crippled(seed).of(method);
-        let name = method.about.name;
-        if let Err(violation) = outcome.shared.verdict() {
-            panic!("{name} broke its promise: {violation} (seed {seed})");
-        }
+fn halts(method: Registered<Sim>, trial: &str, runs: impl Iterator<Item = Run>) {
+    let (mut stuck, mut tried) = (0, 0);
+    for run in runs {
+        let outcome = run.of(method);
+        run.check_numbers(method, &outcome, trial);
+        tried += 1;
         if outcome.end != End::Finished {
             stuck += 1;
-            let progress = method.about.progress;
+            let (name, progress) = (method.about.name, method.about.progress);
             let may_block = progress == Progress::Blocking;
-            assert!(may_block, "{name} is not {progress}: {} (seed {seed})", outcome.end);
+            assert!(may_block, "{name} is not {progress}: {}\n{}", outcome.end, run.known(trial));
         }
     }
-    if method.about.progress == Progress::Blocking {
+    if method.about.progress == Progress::Blocking && tried > 1 {
         assert!(stuck > 0, "said to block, but never did: is the check blind, or the docs wrong?");
     }
 }
 
 /// A bare balancer, without leaves: the tokens that left on either side form a step.
-fn balances<B: Balancer<Sim>>(seeds: u64) {
-    for seed in 0..seeds {
+fn balances<B: Balancer<Sim>>(count: u64) {
+    let trial = format!("{}::balances", B::ABOUT.name);
+    for seed in seeds(count) {
         let run = disturbed(seed);
         let (spin, calls) = (run.shape.spin, run.calls);
         let node = Node { index: 1, prism: 1 + seed as usize % 3, spin };
@@ -126,54 +187,74 @@ fn balances<B: Balancer<Sim>>(seeds: u64) {
         };
         let outcome = run.simulation().run(move || (B::new(node), Crowd::new(2)), traverse);
         let outcome = outcome.expect("the simulation can be set up");
-        assert_eq!(outcome.end, End::Finished, "{} (seed {seed})", B::ABOUT.name);
+        assert_eq!(outcome.end, End::Finished, "{}", run.known(&trial));
         let exits = outcome.results.into_iter().flatten().flatten().map(|side| side as usize);
         if let Err(violation) = check_step(2, exits) {
-            panic!("{} broke its promise: {violation} (seed {seed})", B::ABOUT.name);
+            panic!("{} broke its promise: {violation}\n{}", B::ABOUT.name, run.known(&trial));
         }
     }
 }
 
-fn balancer_trial<B: Balancer<Sim>>(seeds: u64) -> Trial {
-    passes(format!("{}::balances", B::ABOUT.name), move || balances::<B>(seeds))
+fn balancer_trial<B: Balancer<Sim>>(count: u64) -> Trial {
+    passes(format!("{}::balances", B::ABOUT.name), move || balances::<B>(count))
 }
 
 fn main() {
     let effort = harness::effort() as u64;
     let mut trials = Vec::new();
     for method in methods::<Sim>() {
-        let name = method.about.name;
-        let mut add = |what: &str, check: Box<dyn FnOnce() + Send>| {
-            trials.push(passes(format!("{name}::{what}"), check));
+        let mut add = |what: &str, check: fn(Registered<Sim>, &str, u64)| {
+            let name = format!("{}::{what}", method.about.name);
+            let trial = name.clone();
+            trials.push(passes(name, move || check(method, &trial, effort)));
         };
-        add("same_trace_twice", Box::new(move || same_trace_twice(method)));
-        add(
-            "disturbed",
-            Box::new(move || {
-                for seed in 0..1200 * effort {
-                    disturbed(seed).check(method);
+        add("same_trace_twice", |method, trial, _| same_trace_twice(method, trial));
+        add("disturbed", |method, trial, effort| {
+            for seed in seeds(1200 * effort) {
+                disturbed(seed).check(method, trial);
+            }
+        });
+        add("halted", |method, trial, effort| {
+            halts(method, trial, seeds(600 * effort).map(crippled));
+        });
+        add("disturbed_on_machines", |method, trial, effort| {
+            for machine in presets().iter().map(Preset::spec) {
+                for seed in seeds(300 * effort) {
+                    disturbed_on(&machine, seed).check(method, trial);
                 }
-            }),
-        );
-        add("halted", Box::new(move || halts(method, 600 * effort)));
+            }
+        });
+        add("halted_on_machines", |method, trial, effort| {
+            for machine in presets().iter().map(Preset::spec) {
+                halts(method, trial, seeds(150 * effort).map(|seed| crippled_on(&machine, seed)));
+            }
+        });
     }
 
-    let seeds = 400 * effort;
+    let count = 400 * effort;
     trials.extend([
-        balancer_trial::<Toggle<Sim>>(seeds),
-        balancer_trial::<Original<Sim>>(seeds),
-        balancer_trial::<Adaptive<Sim>>(seeds),
-        balancer_trial::<SecondChance<Sim>>(seeds),
-        balancer_trial::<StarvationFree<Sim>>(seeds),
-        balancer_trial::<WaitFree<Sim>>(seeds),
+        balancer_trial::<Toggle<Sim>>(count),
+        balancer_trial::<Original<Sim>>(count),
+        balancer_trial::<Adaptive<Sim>>(count),
+        balancer_trial::<SecondChance<Sim>>(count),
+        balancer_trial::<StarvationFree<Sim>>(count),
+        balancer_trial::<WaitFree<Sim>>(count),
     ]);
 
     let promise = "broke its promise";
     for method in broken::miscounting::<Sim>() {
         let name = format!("broken::{}", method.about.name);
-        trials.push(is_caught(name, promise, move || {
-            for seed in 0..400 {
-                disturbed(seed).check(method);
+        trials.push(is_caught(name.clone(), promise, move || {
+            for seed in seeds(400) {
+                disturbed(seed).check(method, &name);
+            }
+        }));
+        let name = format!("broken_on_machines::{}", method.about.name);
+        trials.push(is_caught(name.clone(), promise, move || {
+            for seed in seeds(400) {
+                for machine in presets().iter().map(Preset::spec) {
+                    disturbed_on(&machine, seed).check(method, &name);
+                }
             }
         }));
     }
@@ -181,8 +262,9 @@ fn main() {
         balances::<broken::SplitToggle<Sim>>(100);
     }));
     let turns = Registered::of::<broken::TakesTurns<Sim>>();
-    trials.push(is_caught("broken::takes-turns".into(), "is not wait-free", move || {
-        halts(turns, 300);
+    let name = "broken::takes-turns";
+    trials.push(is_caught(name.into(), "is not wait-free", move || {
+        halts(turns, name, seeds(300).map(crippled));
     }));
     harness::run(trials);
 }

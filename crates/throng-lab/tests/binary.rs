@@ -459,7 +459,7 @@ fn a_run_that_fails_says_how_to_see_it_again() {
 #[test]
 fn time_that_runs_out_is_an_error_and_no_panic() {
     let late = "delay 1 in 1 up to 1_000_000_000_000";
-    let output = output(simulate(&["hardware", "--machine", "ideal", "--fault", late]));
+    let output = output(simulate(&["hardware", "--processors", "1", "--fault", late]));
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(&output);
     assert!(said.contains("simulated time ran past"), "{said}");

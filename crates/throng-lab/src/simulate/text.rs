@@ -91,7 +91,8 @@ fn latency(report: &Report) -> String {
         return "not measured: the run was over before it was warm\n".to_owned();
     }
     let (cycles, ns) = (report.latency_cycles, report.latency_ns);
-    let of: [(&str, fn(&Latency) -> f64); 6] = [
+    type Number = fn(&Latency) -> f64;
+    let of: [(&str, Number); 6] = [
         ("mean", |latency| latency.mean),
         ("p50", |latency| latency.p50),
         ("p90", |latency| latency.p90),
@@ -223,7 +224,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             text.push(' ');
         }
         text.push(digit);

@@ -1,6 +1,6 @@
 //! SS98 Figure 11: latency by the size of the prisms: depth 3, 64 processors, L varied.
 
-use super::{NOISE, REPETITIONS, latency, new_tree, run, setup};
+use super::{NEW, NOISE, REPETITIONS, latency, run, setup, tree};
 use crate::chart::{Axis, Scale};
 use crate::error::Error;
 use crate::papers::claim::Claim;
@@ -42,7 +42,7 @@ pub(super) fn cells(lab: &Lab) -> &'static [usize] {
 
 fn find(lab: &Lab) -> Result<Findings, Error> {
     let (processors, cells) = (processors(lab), cells(lab));
-    let at = |&cells: &usize| (cells as f64, run(lab, new_tree(DEPTH, cells), processors));
+    let at = |&cells: &usize| (cells as f64, run(lab, tree(NEW, DEPTH, cells), processors));
     let rows = vec![("latency".to_owned(), cells.iter().map(at).collect())];
     let rows = lab.sweep(FIGURE.id, REPETITIONS, rows)?;
     let curve = rows[0].curve(latency);

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::{adaptive_tree, new_tree, original_tree};
+use super::{ADAPTIVE, NEW, ORIGINAL, tree};
 use crate::chart::{Axis, Scale};
 use crate::error::Error;
 use crate::papers::claim::Claim;
@@ -43,9 +43,9 @@ pub const FIGURE: Figure = Figure {
 fn find(lab: &Lab) -> Result<Findings, Error> {
     let processors = lab.pick(TOGETHER, TOGETHER_SMOKE);
     let contenders = [
-        ("original", original_tree(DEPTH, CELLS)),
-        ("original, adaptive", adaptive_tree(DEPTH, CELLS)),
-        ("new", new_tree(DEPTH, CELLS)),
+        ("original", tree(ORIGINAL, DEPTH, CELLS)),
+        ("original, adaptive", tree(ADAPTIVE, DEPTH, CELLS)),
+        ("new", tree(NEW, DEPTH, CELLS)),
     ];
     let run = |(_, counter): &(&str, _)| CountingRun {
         processors,

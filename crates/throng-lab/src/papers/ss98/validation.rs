@@ -5,7 +5,7 @@
 //! are drawn in units of their own largest value. A place is read from a grid of points about 1.3
 //! apart, so it is known to within that factor at best.
 
-use super::{NOISE, REPETITIONS, figure_9_10, figure_11, latency, new_tree, run, setup};
+use super::{NEW, NOISE, REPETITIONS, figure_9_10, figure_11, latency, run, setup, tree};
 use crate::chart::{Axis, Scale};
 use crate::error::Error;
 use crate::model::markov::{Length, measure};
@@ -36,8 +36,9 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     let mut claims = Vec::new();
     for depth in figure_9_10::DEPTHS {
         let [machine, chain] = over_processors(lab, depth)?;
-        claims.push(same_peak(lab, &machine, &chain, depth));
-        claims.push(same_valley(lab, &machine, &chain, depth));
+        let why = figure_9_10::PEAK;
+        claims.push(same_peak(lab, &machine, &chain, depth).because(why));
+        claims.push(same_valley(lab, &machine, &chain, depth).because(why));
         panels.push(panel(
             format!("depth {depth}, L = {}", 1 << depth),
             "processors",
@@ -55,7 +56,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
 /// Latency by the number of processors: of the machine and of the chain.
 fn over_processors(lab: &Lab, depth: u32) -> Result<[Curve; 2], Error> {
     let processors = figure_9_10::processors(lab);
-    let counter = new_tree(depth, 1 << depth);
+    let counter = tree(NEW, depth, 1 << depth);
     let at = |&p: &usize| (p as f64, run(lab, counter.clone(), p));
     let rows = vec![("machine".to_owned(), processors.iter().map(at).collect())];
     let machine = lab.sweep(FIGURE.id, REPETITIONS, rows)?[0].curve(latency);
@@ -66,7 +67,7 @@ fn over_processors(lab: &Lab, depth: u32) -> Result<[Curve; 2], Error> {
 /// Latency by the size of the prisms: of the machine and of the chain.
 fn over_cells(lab: &Lab) -> Result<[Curve; 2], Error> {
     let (cells, processors) = (figure_11::cells(lab), figure_11::processors(lab));
-    let at = |&l: &usize| (l as f64, run(lab, new_tree(figure_11::DEPTH, l), processors));
+    let at = |&l: &usize| (l as f64, run(lab, tree(NEW, figure_11::DEPTH, l), processors));
     let rows = vec![("machine".to_owned(), cells.iter().map(at).collect())];
     let machine = lab.sweep(FIGURE.id, REPETITIONS, rows)?[0].curve(latency);
     let setting = |&prism: &usize| {
