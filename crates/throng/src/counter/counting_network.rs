@@ -25,10 +25,9 @@
 //! it. Entry is on a random wire, as there.
 
 use std::marker::PhantomData;
-use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
-use crate::lock::backoff;
 use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
 
 /// A number that processors add to: the toggles and the counters of a network.
@@ -68,8 +67,13 @@ impl<M: Machine> Number<M> for AtomicNumber<M> {
 
 /// A number under a test-and-test-and-set lock with exponential backoff, neighbours on one line.
 ///
+/// The lock is DT96's to the letter: it is read before it is tried, and whoever finds it taken looks
+/// again after a random time, up to twice as long each time. ([`BackoffLock`](crate::lock::BackoffLock)
+/// tries first and sleeps until the lock is free: faster for few, but those who sleep wake all at
+/// once.)
+///
 /// ## Memory ordering
-/// The lock orders all: its taking acquires what its giving back released.
+/// The compare-exchange that finds the lock free acquires what the store that freed it released.
 #[derive(Debug)]
 pub struct LockedNumber<M: Machine = Native>(Line<Inner<M>>);
 
@@ -99,13 +103,24 @@ impl<M: Machine> Number<M> for LockedNumber<M> {
     #[inline]
     fn fetch_add(&self, cpu: &M::Cpu, value: u64) -> u64 {
         let Inner { lock, number } = &*self.0;
-        backoff::take::<M>(lock, cpu);
+        let mut limit = LEAST_BACKOFF;
+        let mut round = 0;
+        while lock.load(Relaxed) != 0 || lock.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+            cpu.pause(1 + cpu.random_below(limit as usize) as u32);
+            cpu.retry(round);
+            limit = (2 * limit).min(MOST_BACKOFF);
+            round += 1;
+        }
         let before = number.load(Relaxed);
         number.store(before.wrapping_add(value), Relaxed);
-        backoff::free::<M>(lock);
+        lock.store(0, Release);
         before
     }
 }
+
+/// Longest idling, in units of [`Cpu::pause`], after the first look at a taken lock and after many.
+const LEAST_BACKOFF: u32 = 4;
+const MOST_BACKOFF: u32 = 1024;
 
 /// A counter behind a bitonic network of balancers.
 ///

@@ -7,7 +7,7 @@
 //!
 //! [`Guarded`] is a value under one of them.
 
-pub(crate) mod backoff;
+mod backoff;
 mod mcs;
 
 pub use backoff::BackoffLock;

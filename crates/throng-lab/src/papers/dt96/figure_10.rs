@@ -33,6 +33,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         unaffected(lab, &curves, &busy).because(hot(&DTREE)),
         grows(lab, named(&curves, &CNET)).because(hot(&CNET)),
         combining_hurt_most(lab, &curves, &busy).because(hot(&CTREE)),
+        combining_slowest(lab, &curves, &busy).because(format!("CNet: {}", hot(&CNET))),
     ];
     Ok(Findings { claims, ..findings(lab, WORK, latency_axis(), curves) })
 }
@@ -66,27 +67,43 @@ fn grows(lab: &Lab, curve: &Curve) -> Claim {
     claim.judged(measured, lab.judge(to > GROWS * from))
 }
 
+/// For CTree, CNet and DTree: latency with work, and its ratio to that without, with most
+/// processors.
+fn with_most(curves: &[Curve], busy: &[Curve]) -> Option<[(f64, f64); 3]> {
+    let at = |contender: &Contender| {
+        let with = named(curves, contender).at(MOST)?;
+        Some((with, with / named(busy, contender).at(MOST)?))
+    };
+    Some([at(&PARALLEL[0])?, at(&PARALLEL[1])?, at(&PARALLEL[2])?])
+}
+
 fn combining_hurt_most(lab: &Lab, curves: &[Curve], busy: &[Curve]) -> Claim {
     let claim = Claim::new(
         "CTree hurt most by the variance of arrivals",
         format!(
             "of CTree, CNet and DTree, CTree has the largest ratio of latency to that without \
-             work at P = {MOST}, and the highest latency"
+             work at P = {MOST}"
         ),
     );
-    let at = |contender: &Contender| {
-        let (with, without) = (named(curves, contender), named(busy, contender));
-        Some((with.at(MOST)?, with.at(MOST)? / without.at(MOST)?))
-    };
-    let (Some(ctree), Some(cnet), Some(dtree)) = (at(&CTREE), at(&CNET), at(&DTREE)) else {
+    let Some([ctree, cnet, dtree]) = with_most(curves, busy) else {
         return claim;
     };
-    let holds = [cnet, dtree].iter().all(|other| ctree.0 > other.0 && ctree.1 > other.1);
-    let say = |name: &str, (cycles, ratio): (f64, f64)| {
-        format!("{name} {} cycles ({ratio:.2} times)", short(cycles))
+    let measured =
+        format!("CTree {:.2} times, CNet {:.2} times, DTree {:.2} times", ctree.1, cnet.1, dtree.1);
+    claim.judged(measured, lab.judge(ctree.1 > cnet.1 && ctree.1 > dtree.1))
+}
+
+fn combining_slowest(lab: &Lab, curves: &[Curve], busy: &[Curve]) -> Claim {
+    let claim = Claim::new(
+        "and scales poorly",
+        format!("of CTree, CNet and DTree, CTree has the highest latency at P = {MOST}"),
+    );
+    let Some([ctree, cnet, dtree]) = with_most(curves, busy) else {
+        return claim;
     };
-    let all = [say("CTree", ctree), say("CNet", cnet), say("DTree", dtree)];
-    claim.judged(all.join(", "), lab.judge(holds))
+    let cycles = [("CTree", ctree), ("CNet", cnet), ("DTree", dtree)];
+    let measured = cycles.map(|(name, one)| format!("{name} {} cycles", short(one.0))).join(", ");
+    claim.judged(measured, lab.judge(ctree.0 > cnet.0 && ctree.0 > dtree.0))
 }
 
 #[cfg(test)]
@@ -106,11 +123,13 @@ mod tests {
         let papers = three(2500.0, 500.0, 300.0);
         assert_eq!(unaffected(&lab, &papers, &busy).holds, Some(true));
         assert_eq!(combining_hurt_most(&lab, &papers, &busy).holds, Some(true));
+        assert_eq!(combining_slowest(&lab, &papers, &busy).holds, Some(true));
         assert_eq!(grows(&lab, &papers[1]).holds, Some(true));
         let other = three(700.0, 110.0, 500.0);
         assert_eq!(unaffected(&lab, &other, &busy).holds, Some(false));
         assert_eq!(unaffected(&lab, &other, &busy).measured, "at worst 1.67 times (P = 256)");
         assert_eq!(combining_hurt_most(&lab, &other, &busy).holds, Some(false));
+        assert_eq!(combining_slowest(&lab, &three(9.0, 8.0, 10.0), &busy).holds, Some(false));
         assert_eq!(grows(&lab, &other[1]).holds, Some(false));
     }
 }

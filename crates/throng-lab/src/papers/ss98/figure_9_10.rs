@@ -65,10 +65,11 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     let claims = vec![
         flat_at_first(lab, five, 5).because(misses(&rows[0], 5)),
         flat_at_first(lab, six, 6).because(misses(&rows[1], 6)),
-        peaks(lab, five, six).because(PEAK),
-        valley(lab, five, 5).because(PEAK),
+        peaks(lab, five, six).because(no_hill(&rows[1], 6)),
+        valley(lab, five, 5).because(no_hill(&rows[0], 5)),
         valley(lab, six, 6).because(format!(
-            "{PEAK}. At P = 512 processors waited at: {}",
+            "there is no hill (see above), and before P = d L the line of the root's toggle gets \
+             hot: at P = 512 processors waited at: {}",
             rows[1].hottest(512.0)
         )),
         rises_again(lab, five),
@@ -101,10 +102,36 @@ fn misses(row: &Row, depth: u32) -> String {
     )
 }
 
-pub(super) const PEAK: &str = "in the model a toggle lets one token pass in the time of one try at the prism. \
-    On this machine a try is several transfers of lines and a wait, and a toggle lets several \
-    tokens pass in that time: toggles are no bottleneck before diffraction sets in, and there is \
-    little or no hill";
+/// Why there is little or no hill: what happens where it should be.
+pub(super) fn no_hill(row: &Row, depth: u32) -> String {
+    let place = nearest(row, peak_scale(depth));
+    let in_line = row.curve(|run| {
+        let in_calls = run.latency_cycles_mean * run.handed_out as f64;
+        100.0 * run.memory.total.waited_cycles as f64 / in_calls
+    });
+    let in_pairs = row.curve(|run| {
+        let rate = run.diffraction_rate(0).unwrap_or(f64::INFINITY);
+        100.0 * rate / (1.0 + rate)
+    });
+    let at =
+        |curve: &Curve| curve.at(place).map_or("-".to_owned(), |share| format!("{share:.0} %"));
+    format!(
+        "d = {depth}, P = {place}, where the model has processors wait for toggles: tokens stand \
+         in line for {} of their time, and {} of those at the root leave in pairs already. A \
+         token waits in the prism to be met instead of for one step, and a toggle is passed in \
+         less time than a prism is tried, so that toggles are hardly a bottleneck before \
+         diffraction sets in",
+        at(&in_line),
+        at(&in_pairs)
+    )
+}
+
+/// The number of processors that was measured nearest to `place`, by ratio.
+fn nearest(row: &Row, place: f64) -> f64 {
+    let off = |x: f64| (x / place).ln().abs();
+    let xs = row.cells.iter().map(|cell| cell.0);
+    xs.min_by(|&a, &b| off(a).total_cmp(&off(b))).unwrap_or(place)
+}
 
 fn flat_at_first(lab: &Lab, curve: &Curve, depth: u32) -> Claim {
     let claim = Claim::new(

@@ -12,7 +12,7 @@ use crate::model::markov::{Length, measure};
 use crate::model::{Setting, Tree};
 use crate::papers::claim::Claim;
 use crate::papers::curve::{Curve, Point};
-use crate::papers::lab::Lab;
+use crate::papers::lab::{Lab, Row};
 use crate::papers::{Figure, Findings, Panel};
 use crate::simulated::parallel::parallel;
 
@@ -35,9 +35,10 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     let mut panels = Vec::new();
     let mut claims = Vec::new();
     for depth in figure_9_10::DEPTHS {
-        let [machine, chain] = over_processors(lab, depth)?;
-        let why = figure_9_10::PEAK;
-        claims.push(same_peak(lab, &machine, &chain, depth).because(why));
+        let (row, chain) = over_processors(lab, depth)?;
+        let machine = row.curve(latency);
+        let why = figure_9_10::no_hill(&row, depth);
+        claims.push(same_peak(lab, &machine, &chain, depth).because(why.clone()));
         claims.push(same_valley(lab, &machine, &chain, depth).because(why));
         panels.push(panel(
             format!("depth {depth}, L = {}", 1 << depth),
@@ -53,15 +54,15 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     Ok(Findings { setup: setup(lab, "the new balancer, and the Markov chain"), panels, claims })
 }
 
-/// Latency by the number of processors: of the machine and of the chain.
-fn over_processors(lab: &Lab, depth: u32) -> Result<[Curve; 2], Error> {
+/// By the number of processors: runs of the machine, and the latency of the chain.
+fn over_processors(lab: &Lab, depth: u32) -> Result<(Row, Curve), Error> {
     let processors = figure_9_10::processors(lab);
     let counter = tree(NEW, depth, 1 << depth);
     let at = |&p: &usize| (p as f64, run(lab, counter.clone(), p));
     let rows = vec![("machine".to_owned(), processors.iter().map(at).collect())];
-    let machine = lab.sweep(FIGURE.id, REPETITIONS, rows)?[0].curve(latency);
+    let row = lab.sweep(FIGURE.id, REPETITIONS, rows)?.remove(0);
     let setting = |&p: &usize| (p as f64, Setting::of_paper(Tree::of_depth(depth), p));
-    Ok([machine, chain(lab, processors.iter().map(setting).collect())])
+    Ok((row, chain(lab, processors.iter().map(setting).collect())))
 }
 
 /// Latency by the size of the prisms: of the machine and of the chain.
