@@ -30,6 +30,12 @@ pub enum Command {
         #[command(subcommand)]
         target: BenchTarget,
     },
+    /// Advise on a diffracting tree: which depth and prism for so many processors
+    ///
+    /// By the steady-state model of Shavit, Upfal and Zemach (1998). Times are in steps: one try of
+    /// a processor at a prism and a toggle. Prints which tree to use, the latency to expect of it,
+    /// and its neighbours beside it.
+    Model(ModelArguments),
     /// Show the simulated machines, or the TOML file of one of them
     Machines(MachinesArguments),
     /// Run one counter on a simulated machine, check every value and report what happened
@@ -37,6 +43,59 @@ pub enum Command {
     /// Every processor takes values, one after another, until so many have been handed out. The
     /// same arguments give the same run, bit for bit.
     Simulate(SimulateArguments),
+    /// Make a figure of a paper again: simulate its workload, draw it, judge what the paper claims
+    ///
+    /// Writes ID.csv, ID.svg and ID.json, and prints the numbers and the claims. Every value that a
+    /// counter hands out is checked. `throng figures --help` lists the figures.
+    ///
+    /// Exit code: 0 also when a claim does not hold; 1 when a run failed its check.
+    Figure {
+        /// The figure, such as DT96-8 or SS98-9
+        #[arg(value_name = "ID")]
+        id: String,
+        /// How.
+        #[command(flatten)]
+        options: FigureOptions,
+    },
+    /// Make all figures again, or some, with a summary of all claims
+    ///
+    /// Writes ID.csv, ID.svg and ID.json for each, and summary.md. Every value that a counter hands
+    /// out is checked.
+    ///
+    /// Exit code: 0 also when claims do not hold; 1 when a run failed its check.
+    #[command(after_long_help = crate::papers::plan::list())]
+    Figures {
+        /// Only these [default: all]
+        #[arg(value_name = "ID")]
+        ids: Vec<String>,
+        /// How.
+        #[command(flatten)]
+        options: FigureOptions,
+    },
+}
+
+/// Options of `throng figure` and `throng figures`.
+#[derive(Debug, Default, Args)]
+pub struct FigureOptions {
+    /// Everything tiny, to see that it works: a few seconds; claims are not judged
+    #[arg(long)]
+    pub smoke: bool,
+
+    /// The seed of the first repetition of each run; the others follow [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<String>,
+
+    /// The folder for the files; it is made if it is not there [default: figures]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<std::path::PathBuf>,
+
+    /// Print JSON and nothing else on standard output
+    #[arg(long)]
+    pub json: bool,
+
+    /// On how many threads runs are simulated; the results are the same [default: the cores]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub threads: Option<String>,
 }
 
 /// Arguments of `throng list`.
@@ -170,4 +229,40 @@ pub struct SimulateArguments {
     /// Write the report to this folder, as text and JSON, and its numbers as CSV, with charts
     #[arg(long, value_name = "DIR")]
     pub out: Option<std::path::PathBuf>,
+}
+
+/// Arguments of `throng model`.
+#[derive(Debug, Default, Args)]
+pub struct ModelArguments {
+    /// How many processors use the counter, each again and again
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub processors: String,
+
+    /// Judge a tree of this depth, with 2^D counters [default: as the model advises]
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    pub depth: Option<String>,
+
+    /// Judge a tree with prisms of this width at the root [default: as the model advises]
+    #[arg(long, value_name = "L", allow_negative_numbers = true)]
+    pub prism: Option<String>,
+
+    /// How long a processor works between two numbers, in steps [default: 0]
+    #[arg(long, value_name = "W", allow_negative_numbers = true)]
+    pub work: Option<String>,
+
+    /// How many times faster a counter is than a prism; below 1 it is slower [default: 1]
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    pub counter_speed: Option<String>,
+
+    /// Seed of the simulated Markov chain: the same seed gives the same answer [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<String>,
+
+    /// Write model.svg, a chart of latency against processors, and model.csv into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<std::path::PathBuf>,
+
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
 }

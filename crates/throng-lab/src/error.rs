@@ -46,7 +46,7 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
-    /// A folder for results cannot be made.
+    /// A folder for results cannot be made, or nothing be written in it.
     Folder {
         /// The folder.
         path: PathBuf,
@@ -166,7 +166,7 @@ impl fmt::Display for Error {
             Error::MachineFile { path, why } => write!(f, "machine {}: {why}", path.display()),
             Error::Faults { why } => write!(f, "--fault: {why}"),
             Error::Folder { path, source } => {
-                write!(f, "--out {}: cannot be made: {source}", path.display())
+                write!(f, "--out {}: cannot be written: {source}", path.display())
             }
             Error::Shape { method, source } => write!(f, "{method}: {source}"),
             Error::OpenJson { path, source } => {

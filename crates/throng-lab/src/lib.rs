@@ -5,7 +5,7 @@
 //!
 //! 1. [`cli`]: the arguments as they were typed;
 //! 2. [`plan`]: the arguments resolved and checked, before anything is measured;
-//! 3. [`list`], [`mod@bench`], [`machines`] and [`mod@simulate`]: doing it.
+//! 3. [`list`], [`mod@bench`], [`machines`], [`mod@simulate`], [`papers`] and [`model`]: doing it.
 //!
 //! ```
 //! use clap::Parser;
@@ -22,8 +22,10 @@ pub mod csv;
 pub mod error;
 pub mod list;
 pub mod machines;
+pub mod model;
 pub mod names;
 pub mod output;
+pub mod papers;
 pub mod peers;
 pub mod plan;
 pub mod simulate;
@@ -32,6 +34,7 @@ pub mod table;
 
 use cli::{Arguments, BenchTarget, Command, CountersArguments};
 use error::Error;
+use papers::plan::FiguresPlan;
 
 /// Does what the arguments ask for.
 ///
@@ -44,9 +47,14 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
         Some(Command::Bench { target: BenchTarget::Counters(typed) }) => {
             bench::counters(plan::CountersPlan::resolve(&typed)?)
         }
+        Some(Command::Figure { id, options }) => papers::run(&FiguresPlan::one(&id, &options)?),
+        Some(Command::Figures { ids, options }) => papers::run(&FiguresPlan::many(&ids, &options)?),
         Some(Command::Machines(typed)) => machines::show(&typed),
         Some(Command::Simulate(typed)) => {
             simulate::simulate(&simulate::SimulatePlan::resolve(&typed)?)
+        }
+        Some(Command::Model(typed)) => {
+            model::report::answer(&model::plan::ModelPlan::resolve(&typed)?)
         }
     }
 }
@@ -62,8 +70,10 @@ const MORE: &str = "
 More:
   throng list                    what each of these is, what it promises and where it comes from
   throng bench counters          the same measurement, longer and steadier
+  throng figures                 the figures of the papers made again, on a simulated machine
   throng bench counters --help   choose methods, threads and width; write the numbers as JSON
   throng simulate                a counter on a simulated machine of 256 processors
   throng machines                the machines that can be simulated
+  throng model --processors 64   which diffracting tree for so many processors
 (through cargo: `cargo run --release -- list` and so on)
 ";

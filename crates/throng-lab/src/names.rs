@@ -24,8 +24,8 @@ pub fn suggestions<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) ->
 /// How much of a name was typed right. A part of the name typed as it is counts as near:
 /// `prism` is short for every method with a prism in its name.
 fn likeness(typed: &str, name: &str) -> f64 {
-    let typed = typed.to_lowercase().replace('_', "-");
-    let score = strsim::normalized_damerau_levenshtein(&typed, name);
+    let (typed, name) = (typed.to_lowercase().replace('_', "-"), name.to_lowercase());
+    let score = strsim::normalized_damerau_levenshtein(&typed, &name);
     let is_part = typed.len() >= 3 && name.contains(&typed);
     if is_part { score.max(ALIKE) } else { score }
 }
@@ -41,6 +41,7 @@ mod tests {
         assert_eq!(suggest("hardwear"), ["hardware"]);
         assert_eq!(suggest("LOCKED_MSC"), ["locked-mcs"]);
         assert_eq!(suggest("diffracting"), ["diffracting-prism", "diffracting-toggle"]);
+        assert_eq!(suggestions("ss98-99", ["DT96-8", "SS98-9/10"]), ["SS98-9/10"]);
         assert_eq!(suggest("zzz").len(), 1, "something is always suggested");
     }
 }

@@ -1,6 +1,8 @@
 //! Writing to standard output and standard error without falling over a reader that has gone.
 
+use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -42,6 +44,19 @@ pub fn progress_bar(steps: usize) -> ProgressBar {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
+}
+
+/// Makes a folder if it is not there, and sees whether files can be made in it: nobody should wait
+/// for a result that then has no place.
+///
+/// # Errors
+/// When it cannot be made, or nothing be written in it.
+pub fn make_folder(path: &Path) -> Result<(), Error> {
+    let probe = path.join(".throng-can-write-here");
+    let tried = fs::create_dir_all(path)
+        .and_then(|()| fs::write(&probe, []))
+        .and_then(|()| fs::remove_file(&probe));
+    tried.map_err(|source| Error::Folder { path: path.to_owned(), source })
 }
 
 /// Takes a pipe closed by its reader for success.

@@ -156,6 +156,7 @@ pub(crate) fn optional(
     typed.map(|text| number(option, text, range, &allowed)).transpose()
 }
 
+/// The number that was typed for an option.
 pub(crate) fn number(
     option: &'static str,
     typed: &str,

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
@@ -230,6 +230,93 @@ fn a_width_that_a_counter_cannot_have_is_refused_in_its_name() {
     );
 }
 
+fn model(arguments: &[&str]) -> Command {
+    let mut command = throng(&["model"]);
+    command.args(arguments);
+    command
+}
+
+#[test]
+fn model_names_a_tree_and_what_to_expect_of_it() {
+    let text = printed(model(&["--processors", "24"]));
+    assert!(text.starts_with("24 processors, no work"), "{text}");
+    assert!(text.contains("\nUse a tree of depth 3, with prisms of 8, 4, 2 cells"), "{text}");
+    assert!(text.contains("\nExpect ") && text.contains("\nRange: diffracting"), "{text}");
+    // The tree and its two neighbours.
+    let depths: Vec<&str> = text
+        .lines()
+        .skip_while(|line| !line.trim_start().starts_with("depth"))
+        .skip(1)
+        .map_while(|line| line.trim_start_matches(['>', ' ']).split_whitespace().next())
+        .collect();
+    assert_eq!(depths, ["2", "3", "4"], "{text}");
+    let asked = printed(model(&["--processors", "24", "--depth", "1", "--work", "3"]));
+    assert!(asked.contains("You asked about a tree of depth 1"), "{asked}");
+    assert!(asked.contains("The rules of the model take"), "{asked}");
+}
+
+#[test]
+fn model_as_json_stands_alone_and_is_the_same_for_the_same_seed() {
+    let arguments = ["--processors", "12", "--work", "2", "--counter-speed", "0.5", "--json"];
+    let text = printed(model(&arguments));
+    assert_eq!(text, printed(model(&arguments)));
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&answer["processors"], &answer["work_steps"]), (&12.into(), &2.into()));
+    let tree = &answer["tree"];
+    let number = |name: &str| tree[name].as_f64().unwrap();
+    // Little's law: processors in the tree are throughput times latency.
+    let law = number("throughput") * number("latency");
+    assert!((law / number("in_tree") - 1.0).abs() < 0.02, "{tree}");
+    assert_eq!(answer["neighbours"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn model_draws_its_chart() {
+    let folder = fresh_file("model_chart").join("inner");
+    let _ = fs::remove_dir_all(&folder);
+    printed(model(&["--processors", "6", "--out", folder.to_str().unwrap()]));
+    let svg = fs::read_to_string(folder.join("model.svg")).unwrap();
+    for words in ["Markov chain", "theorem 3.2", "your P = 6", "P = d√L", "processors P"] {
+        assert!(svg.contains(words), "{words}");
+    }
+    let numbers = fs::read_to_string(folder.join("model.csv")).unwrap();
+    assert!(numbers.starts_with("processors,round_steps_chain,"), "{numbers}");
+    assert!(numbers.lines().count() > 5);
+}
+
+#[test]
+fn model_refuses_what_it_cannot_answer() {
+    for (arguments, said) in [
+        (&["--processors", "0"][..], "--processors 0: must be a whole number from 1 to 65536"),
+        (&["--processors", "1e9"], "--processors 1e9: must be a whole number from 1 to 65536"),
+        (
+            &["--processors", "8", "--depth", "17"],
+            "--depth 17: must be a whole number from 0 to 16",
+        ),
+        (
+            &["--processors", "8", "--prism", "-4"],
+            "--prism -4: must be a whole number from 1 to 65536",
+        ),
+        (
+            &["--processors", "8", "--counter-speed", "0"],
+            "--counter-speed 0: must be a number from 0.001 to 1000",
+        ),
+        (
+            &["--processors", "8", "--seed", "x"],
+            "--seed x: must be a whole number from 0 to 18446744073709551615",
+        ),
+    ] {
+        assert_eq!(refusal(model(arguments)), format!("error: {said}"));
+    }
+    let file = fresh_file("no_folder");
+    fs::write(&file, "").unwrap();
+    let said = refusal(model(&["--processors", "2", "--out", file.to_str().unwrap()]));
+    assert!(
+        said.starts_with(&format!("error: --out {}: cannot be written: ", file.display())),
+        "{said}"
+    );
+}
+
 /// A small run.
 const SMALL: [&str; 6] = ["--machine", "ideal", "--processors", "9", "--values", "300"];
 
@@ -396,7 +483,7 @@ fn a_simulation_that_cannot_be_is_refused() {
             &["--fault", "halt 256 before 1"],
             "--fault: faults: processor 256: must be from 0 to 255",
         ),
-        (&["--out", "/dev/null/x"], "--out /dev/null/x: cannot be made: "),
+        (&["--out", "/dev/null/x"], "--out /dev/null/x: cannot be written: "),
     ] {
         let said = refusal(simulate(arguments));
         assert!(said.starts_with(&format!("error: {start}")), "{said}");
@@ -472,6 +559,104 @@ fn unknown_words_are_refused_by_the_parser() {
     }
 }
 
+/// A folder for one test, not there yet.
+fn fresh_folder(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&path);
+    path
+}
+
+/// Makes figures in a small test.
+fn figures(arguments: &[&str], out: &Path) -> Command {
+    let mut command = throng(arguments);
+    command.args(["--smoke", "--out"]).arg(out);
+    command
+}
+
+fn read(path: PathBuf) -> String {
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What must be in the JSON of any figure.
+fn check_figure(figure: &Value) {
+    assert!(figure["id"].is_string(), "{figure}");
+    let claims = figure["claims"].as_array().unwrap();
+    assert!(!claims.is_empty(), "{figure}");
+    for claim in claims {
+        assert!(["text", "expected", "measured"].iter().all(|key| claim[key].is_string()));
+        assert!(claim["holds"].is_boolean() || claim["holds"].is_null(), "{claim}");
+    }
+    for series in figure["series"].as_array().unwrap() {
+        assert!(series["name"].is_string() && series["points"].is_array(), "{series}");
+    }
+}
+
+#[test]
+fn all_figures_are_written_with_a_summary() {
+    let out = fresh_folder("all_figures");
+    let text = printed(figures(&["figures"], &out));
+    let summary = read(out.join("summary.md"));
+    for figure in throng_lab::papers::figures() {
+        let file = |ending: &str| out.join(format!("{}.{ending}", figure.file_stem()));
+        assert!(text.contains(&format!("{}: {}", figure.id, figure.title)), "{text}");
+        assert!(summary.contains(&format!("| [{}](", figure.id)), "{summary}");
+        assert!(read(file("svg")).contains("</svg>"));
+        assert!(read(file("csv")).lines().count() > 1);
+        let json: Value = serde_json::from_str(&read(file("json"))).unwrap();
+        assert_eq!(json["id"], figure.id);
+        check_figure(&json);
+    }
+}
+
+#[test]
+fn one_figure_answers_to_each_of_its_numbers_and_is_the_same_on_any_number_of_threads() {
+    let out = fresh_folder("one_figure");
+    let json = |typed: &str, threads: &str| {
+        let command = figures(&["figure", typed, "--json", "--threads", threads], &out);
+        let text = printed(command);
+        check_figure(&serde_json::from_str(&text).unwrap());
+        text
+    };
+    let text = json("SS98-9", "1");
+    assert!(text.contains("\"id\": \"SS98-9/10\""), "{text}");
+    assert_eq!(text, json("ss98-10", "3"));
+    assert_eq!(text, read(out.join("SS98-9-10.json")));
+    assert!(!out.join("summary.md").exists());
+}
+
+#[test]
+fn several_figures_as_json_are_a_list() {
+    let out = fresh_folder("some_figures");
+    let text = printed(figures(&["figures", "DT96-11", "DT96-8b", "--json"], &out));
+    let list: Value = serde_json::from_str(&text).unwrap();
+    let ids: Vec<&str> =
+        list.as_array().unwrap().iter().map(|figure| figure["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["DT96-8b", "DT96-11"]);
+    list.as_array().unwrap().iter().for_each(check_figure);
+}
+
+#[test]
+fn an_unknown_figure_is_refused_with_the_nearest_names() {
+    let out = fresh_folder("no_figure");
+    for arguments in [["figure", "DT96-88"], ["figures", "DT96-88"]] {
+        let said = refusal(figures(&arguments, &out));
+        let start = "error: figure DT96-88: no such figure; did you mean DT96-8";
+        assert!(said.starts_with(start), "{said}");
+    }
+    assert!(!out.exists(), "a wrong argument leaves no folder behind");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_refused_before_measuring() {
+    let file = fresh_file("not_a_folder");
+    fs::write(&file, "x").unwrap();
+    for out in [file.clone(), file.join("below")] {
+        let said = refusal(figures(&["figure", "DT96-8"], &out));
+        let start = format!("error: --out {}: cannot be written: ", out.display());
+        assert!(said.starts_with(&start), "{said}");
+    }
+}
+
 #[test]
 fn help_and_version_work_everywhere() {
     for arguments in [
@@ -479,6 +664,9 @@ fn help_and_version_work_everywhere() {
         &["list", "--help"],
         &["bench", "--help"],
         &["bench", "counters", "--help"],
+        &["figure", "--help"],
+        &["figures", "--help"],
+        &["model", "--help"],
         &["machines", "--help"],
         &["simulate", "--help"],
         &["--version"],

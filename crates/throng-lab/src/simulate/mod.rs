@@ -8,7 +8,6 @@ pub mod files;
 pub mod report;
 pub mod text;
 
-use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -69,8 +68,7 @@ impl SimulatePlan {
         counter.build(processors)?;
         // Last: only a plan that is right in all else may make a folder.
         if let Some(path) = &typed.out {
-            fs::create_dir_all(path)
-                .map_err(|source| Error::Folder { path: path.clone(), source })?;
+            output::make_folder(path)?;
         }
         let run = CountingRun {
             machine_argument: machine.argument,

@@ -1,0 +1,120 @@
+//! The steady-state model of diffracting trees (SS98: Shavit, Upfal, Zemach, *A Steady State
+//! Analysis of Diffracting Trees*, 1998, section 3) and what it advises.
+//!
+//! | file | what | toggles | counters | time |
+//! |---|---|---|---|---|
+//! | [`markov`] | the model: a Markov chain, simulated | yes | any speed | steps |
+//! | [`jumps`] | the chain of the proof of theorem 3.2, simulated | no | no limit | continuous |
+//! | [`flow`] | its differential equations, integrated | no | no limit | continuous |
+//! | [`closed_form`] | their fixed point: theorem 3.2 | no | no limit | continuous |
+//! | [`balance`] | the mean of the Markov chain, level by level; ours | yes | any speed | steps |
+//! | [`ranges`] | the four ranges of `P` | | | |
+//! | [`advice`] | which depth and prism for so many processors | | | |
+//! | [`figure`] | all of them held against each other and against the paper | | | |
+//!
+//! # Where the paper is off
+//!
+//! What [`figure`] finds, with numbers; details in the files.
+//!
+//! - The differential equations are right for the continuous chain of the proof, and rest at the
+//!   closed form. But that chain is not the model: in steps, two or more of Poisson(`x`) meet in a
+//!   cell with probability `1 - (1+x) exp(-x)`, in continuous time with `x²/(1+x)²`. The second is
+//!   twice the first for small `x`, equal at `x = 0.87`, and 0.7 of it at `x = 4`. So theorem 3.2 as a
+//!   lower bound for the model is wrong below `P/(dL) = 0.87` in the limit of large `L`. With `L =
+//!   2^d` toggles make up for it up to `d = 10` or so; for `d = 14` and `16`, at `α = 0.4`, the
+//!   simulated chain has 0.963 and 0.937 of the bound (`P = 91750`, `419430`; errors 0.002 and less).
+//! - The limit for large `P` is `E[Z] = 2L`, not `L`; see [`ranges`].
+//! - Latency is `max(P, d)` only up to `P` of the order of `√L`, not `d√L`. The peak is within
+//!   a factor of 2 of `P = d√L` for `d` from 5 to 18, but not because of `d`: for larger `d` it is at
+//!   about `10 (√L + d)`. Its latency is about `d + √L` throughout. The bound `O(d√L)` on it holds and is far off: the toggles of a level double
+//!   from level to level, and at the peak only the upper three or four levels are congested.
+//! - Small things: see [`closed_form`] (processors at work), [`flow`] (the root has no parent, leaves
+//!   no prism), [`markov`] (the chain can be periodic), [`ranges`] (`E[T] <= d`).
+//!
+//! `throng model` is [`plan`] (arguments resolved) and [`report`] (what is printed and drawn).
+
+pub mod advice;
+pub mod balance;
+pub mod closed_form;
+pub mod figure;
+pub mod flow;
+pub mod jumps;
+pub mod markov;
+pub mod plan;
+mod random;
+pub mod ranges;
+pub mod report;
+
+/// A tree of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Tree {
+    /// `d`: levels of balancers. The tree has `2^d` counters.
+    pub depth: u32,
+    /// `L`: prism cells of the root. A balancer of level `i` has `L / 2^i`, rounded up.
+    pub prism: usize,
+}
+
+impl Tree {
+    /// The tree that the paper measures: as many cells on each level as counters, `L = 2^d`.
+    #[must_use]
+    pub fn of_depth(depth: u32) -> Self {
+        Tree { depth, prism: 1 << depth }
+    }
+
+    /// Cells of the prism of one balancer.
+    #[must_use]
+    pub fn cells(&self, level: u32) -> usize {
+        self.prism.div_ceil(1 << level).max(1)
+    }
+
+    /// `L d`: prism cells of all levels, as the paper counts them (before rounding up).
+    #[must_use]
+    pub fn all_cells(&self) -> f64 {
+        f64::from(self.depth) * self.prism as f64
+    }
+
+    /// How many counters the tree has.
+    #[must_use]
+    pub fn counters(&self) -> usize {
+        1 << self.depth
+    }
+}
+
+/// How fast counters are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Counters {
+    /// A counter serves any number of processors within the step of their arrival.
+    Unlimited,
+    /// A counter serves so many processors in a step; below one, an operation takes more than a
+    /// step. The step of the arrival counts.
+    Speed(f64),
+}
+
+/// A tree and its load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Setting {
+    /// The tree.
+    pub tree: Tree,
+    /// `P`: processors that go round for ever, through the tree, to work, and back.
+    pub processors: usize,
+    /// How many steps a processor works between two visits, on the average; geometric.
+    pub work: u32,
+    /// Whether balancers have toggles.
+    pub toggles: bool,
+    /// How fast counters are.
+    pub counters: Counters,
+}
+
+impl Setting {
+    /// As section 3.1 of the paper has it: `work = 1`, toggles, and counters without a limit.
+    #[must_use]
+    pub fn of_paper(tree: Tree, processors: usize) -> Self {
+        Setting { tree, processors, work: 1, toggles: true, counters: Counters::Unlimited }
+    }
+
+    /// The same without toggles, as in the proof of theorem 3.2.
+    #[must_use]
+    pub fn without_toggles(self) -> Self {
+        Setting { toggles: false, ..self }
+    }
+}

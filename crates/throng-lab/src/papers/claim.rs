@@ -1,0 +1,101 @@
+//! What a paper claims, and what we found.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// A claim of a paper, judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Claim {
+    /// What the paper says, shortened.
+    pub text: String,
+    /// The same as a number to be measured.
+    pub expected: String,
+    /// The number measured.
+    pub measured: String,
+    /// Whether it holds; none where the run was too small to judge.
+    pub holds: Option<bool>,
+    /// Where it does not hold: why, as far as we know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl Claim {
+    /// A claim, not yet judged.
+    #[must_use]
+    pub fn new(text: impl Into<String>, expected: impl Into<String>) -> Self {
+        Claim {
+            text: text.into(),
+            expected: expected.into(),
+            measured: "nothing".to_owned(),
+            holds: None,
+            note: None,
+        }
+    }
+
+    /// What was measured, and whether that is what was expected.
+    #[must_use]
+    pub fn judged(self, measured: impl Into<String>, holds: Option<bool>) -> Self {
+        Claim { measured: measured.into(), holds, ..self }
+    }
+
+    /// Why it does not hold. Says nothing where it does.
+    #[must_use]
+    pub fn because(self, note: impl Into<String>) -> Self {
+        let note = (self.holds == Some(false)).then(|| note.into());
+        Claim { note, ..self }
+    }
+
+    /// The judgement in words.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        match self.holds {
+            Some(true) => Verdict::Holds,
+            Some(false) => Verdict::DoesNotHold,
+            None => Verdict::TooSmall,
+        }
+    }
+}
+
+/// A judgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// What was measured is what was expected.
+    Holds,
+    /// It is not.
+    DoesNotHold,
+    /// The run was too small to tell.
+    TooSmall,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Verdict::Holds => "holds",
+            Verdict::DoesNotHold => "does not hold",
+            Verdict::TooSmall => "not judged",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_given_only_where_it_is_needed() {
+        let claim = || Claim::new("it is so", "x < 1");
+        assert_eq!(claim().verdict(), Verdict::TooSmall);
+        let holds = claim().judged("x = 0.5", Some(true)).because("never");
+        assert_eq!((holds.verdict(), holds.note.as_deref()), (Verdict::Holds, None));
+        let fails = claim().judged("x = 2", Some(false)).because("it is hot");
+        assert_eq!(
+            (fails.verdict(), fails.note.as_deref()),
+            (Verdict::DoesNotHold, Some("it is hot"))
+        );
+        assert_eq!(
+            serde_json::to_string(&holds).unwrap(),
+            r#"{"text":"it is so","expected":"x < 1","measured":"x = 0.5","holds":true}"#
+        );
+    }
+}

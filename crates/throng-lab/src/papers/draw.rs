@@ -1,0 +1,272 @@
+//! From findings to CSV, SVG, JSON and text.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::claim::{Claim, Verdict};
+use super::curve::Curve;
+use super::lab::Lab;
+use super::{Figure, Made};
+use crate::chart::{Chart, Series};
+use crate::csv::csv;
+use crate::error::Error;
+use crate::output;
+use crate::table::{Align, aligned};
+
+/// Writes the files of a figure; returns how many.
+///
+/// # Errors
+/// When one cannot be drawn or written.
+pub fn write_files(made: &Made, folder: &Path) -> Result<usize, Error> {
+    let stem = made.figure.file_stem();
+    write(&folder.join(format!("{stem}.csv")), &csv_text(made))?;
+    write(&folder.join(format!("{stem}.svg")), &chart(made).svg()?)?;
+    write(&folder.join(format!("{stem}.json")), &json(std::slice::from_ref(made), false))?;
+    Ok(3)
+}
+
+/// Writes the summary of all figures; returns how many files that is.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_summary(made: &[Made], folder: &Path, lab: &Lab) -> Result<usize, Error> {
+    write(&folder.join("summary.md"), &summary(made, lab))?;
+    Ok(1)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    fs::write(path, text).map_err(|source| Error::Write { to: path.display().to_string(), source })
+}
+
+fn csv_text(made: &Made) -> String {
+    let findings = &made.findings;
+    let header = ["series", &findings.x.label, &findings.y.label, "min", "max"];
+    let rows: Vec<Vec<String>> = (findings.series.iter())
+        .flat_map(|curve| curve.points.iter().map(move |point| (curve, point)))
+        .map(|(curve, point)| {
+            let numbers = [point.x, point.y, point.min, point.max].map(|number| number.to_string());
+            std::iter::once(curve.name.clone()).chain(numbers).collect()
+        })
+        .collect();
+    csv(&header, &rows)
+}
+
+fn chart(made: &Made) -> Chart {
+    let findings = &made.findings;
+    let series = |curve: &Curve| Series {
+        name: curve.name.clone(),
+        points: curve.points.iter().map(|point| (point.x, point.y)).collect(),
+        look: curve.look,
+    };
+    Chart {
+        title: format!("{}: {}", made.figure.id, made.figure.title),
+        subtitle: findings.setup.clone(),
+        x: findings.x.clone(),
+        y: findings.y.clone(),
+        series: findings.series.iter().map(series).collect(),
+        marks: findings.marks.clone(),
+    }
+}
+
+/// A figure in JSON.
+#[derive(Serialize)]
+struct Document<'a> {
+    id: &'static str,
+    title: &'static str,
+    paper: &'static str,
+    setup: &'a str,
+    claims: &'a [Claim],
+    x: &'a str,
+    y: &'a str,
+    series: &'a [Curve],
+}
+
+impl<'a> Document<'a> {
+    fn of(made: &'a Made) -> Self {
+        let (Figure { id, title, paper, .. }, findings) = (made.figure, &made.findings);
+        Document {
+            id,
+            title,
+            paper,
+            setup: &findings.setup,
+            claims: &findings.claims,
+            x: &findings.x.label,
+            y: &findings.y.label,
+            series: &findings.series,
+        }
+    }
+}
+
+/// One figure as a JSON object, or all as a list.
+#[must_use]
+pub fn json(made: &[Made], as_list: bool) -> String {
+    let documents: Vec<Document<'_>> = made.iter().map(Document::of).collect();
+    match documents.first() {
+        Some(only) if !as_list => output::json(only),
+        _ => output::json(&documents),
+    }
+}
+
+/// What a person reads about a figure: its numbers and its claims.
+#[must_use]
+pub fn text(made: &Made) -> String {
+    let (figure, findings) = (made.figure, &made.findings);
+    let mut text = format!(
+        "{}: {} ({})\n{}\n{}\n\n",
+        figure.id, figure.title, figure.paper, figure.shows, findings.setup
+    );
+    let _ = writeln!(text, "{}, by {}", findings.y.label, findings.x.label);
+    text.push_str(&numbers(&findings.x.label, &findings.series));
+    text.push('\n');
+    for claim in &findings.claims {
+        let Claim { text: claimed, expected, measured, note, .. } = claim;
+        let _ = writeln!(text, "{:<14} {claimed}", claim.verdict());
+        let _ = writeln!(text, "{:<14} expected: {expected}", "");
+        let _ = writeln!(text, "{:<14} measured: {measured}", "");
+        if let Some(note) = note {
+            let _ = writeln!(text, "{:<14} why: {note}", "");
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// A row for each x, a column for each series.
+fn numbers(x_label: &str, series: &[Curve]) -> String {
+    let mut xs: Vec<f64> = series.iter().flat_map(|curve| &curve.points).map(|p| p.x).collect();
+    xs.sort_by(f64::total_cmp);
+    xs.dedup();
+    let head = std::iter::once(x_label.to_owned()).chain(series.iter().map(|c| c.name.clone()));
+    let mut rows = vec![head.collect::<Vec<_>>()];
+    rows.extend(xs.into_iter().map(|x| {
+        let cell = |curve: &Curve| curve.at(x).map_or("-".to_owned(), short);
+        std::iter::once(x.to_string()).chain(series.iter().map(cell)).collect()
+    }));
+    aligned(&rows, &vec![Align::Right; series.len() + 1])
+}
+
+/// A number, as long as it needs to be for the eye.
+#[must_use]
+pub fn short(number: f64) -> String {
+    match number.abs() {
+        size if size >= 100.0 || number == 0.0 => format!("{number:.0}"),
+        size if size >= 1.0 => format!("{number:.2}"),
+        _ => format!("{number:.3}"),
+    }
+}
+
+/// All claims in one table, as Markdown.
+fn summary(made: &[Made], lab: &Lab) -> String {
+    let claims = || made.iter().flat_map(|one| one.findings.claims.iter().map(move |c| (one, c)));
+    let count = |verdict: Verdict| claims().filter(|(_, c)| c.verdict() == verdict).count();
+    let mut text = format!(
+        "# The papers' claims on the simulated machine\n\n\
+         {} hold, {} do not hold, {} not judged. Seed {}{}.\n\n\
+         The simulator is calibrated from published machine latencies only, never from a claim. A \
+         claim that does not hold is reported as such, with the reason found.\n\n\
+         | figure | claim | expected | measured | verdict |\n|---|---|---|---|---|\n",
+        count(Verdict::Holds),
+        count(Verdict::DoesNotHold),
+        count(Verdict::TooSmall),
+        lab.seed,
+        lab.pick("", "; a small test, good for nothing else")
+    );
+    for (one, claim) in claims() {
+        let id = one.figure.id;
+        let link = format!("[{id}]({}.svg)", one.figure.file_stem());
+        let cells = [&link, &claim.text, &claim.expected, &claim.measured];
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        let _ = writeln!(text, "| {} | {} |", cells.join(" | "), claim.verdict());
+    }
+    let explained: Vec<_> = claims().filter(|(_, claim)| claim.note.is_some()).collect();
+    if !explained.is_empty() {
+        text.push_str("\n## Why claims do not hold\n\n");
+    }
+    for (one, claim) in explained {
+        let note = claim.note.as_deref().unwrap_or_default();
+        let _ = writeln!(text, "- **{}**, {}: {note}", one.figure.id, claim.text);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::curve::tests::curve;
+    use super::super::{Findings, find};
+    use super::*;
+    use crate::chart::{Axis, Scale};
+
+    fn made() -> Made {
+        let claim = |text: &str, holds| {
+            Claim::new(text, "a < b").judged("a | b", holds).because("it is hot")
+        };
+        Made {
+            figure: find("SS98-9").unwrap(),
+            findings: Findings {
+                setup: "somewhere".to_owned(),
+                x: Axis::new("processors", Scale::Log2),
+                y: Axis::new("latency (cycles)", Scale::Linear),
+                series: vec![
+                    curve("one", &[(1.0, 2.5), (2.0, f64::NAN)]),
+                    curve("two, wide", &[(2.0, 300.0)]),
+                ],
+                marks: Vec::new(),
+                claims: vec![
+                    claim("good", Some(true)),
+                    claim("bad", Some(false)),
+                    claim("small", None),
+                ],
+            },
+        }
+    }
+
+    #[test]
+    fn numbers_are_in_the_table_and_the_csv() {
+        let csv = csv_text(&made());
+        assert_eq!(
+            csv,
+            "series,processors,latency (cycles),min,max\none,1,2.5,2.5,2.5\none,2,NaN,NaN,NaN\n\
+             \"two, wide\",2,300,300,300\n"
+        );
+        let text = text(&made());
+        let rows: Vec<Vec<&str>> =
+            text.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert!(rows.contains(&vec!["1", "2.50", "-"]), "{text}");
+        assert!(rows.contains(&vec!["2", "NaN", "300"]), "{text}");
+    }
+
+    #[test]
+    fn verdicts_are_in_the_text_and_reasons_only_where_something_does_not_hold() {
+        let text = text(&made());
+        for line in ["holds          good", "does not hold  bad", "not judged     small"] {
+            assert!(text.contains(line), "{text}");
+        }
+        assert_eq!(text.matches("why: it is hot").count(), 1);
+    }
+
+    #[test]
+    fn the_summary_counts_and_explains() {
+        let summary = summary(&[made()], &Lab::new(false, 3, 1));
+        assert!(summary.contains("1 hold, 1 do not hold, 1 not judged. Seed 3."), "{summary}");
+        assert!(
+            summary.contains("| [SS98-9/10](SS98-9-10.svg) | good | a < b | a \\| b | holds |")
+        );
+        assert!(summary.contains("- **SS98-9/10**, bad: it is hot\n"), "{summary}");
+    }
+
+    #[test]
+    fn json_is_an_object_or_a_list() {
+        let one: serde_json::Value = serde_json::from_str(&json(&[made()], false)).unwrap();
+        assert_eq!(one["id"], "SS98-9/10");
+        assert_eq!(one["claims"][0]["holds"], true);
+        assert_eq!(one["claims"][2]["holds"], serde_json::Value::Null);
+        assert_eq!(one["claims"][1]["note"], "it is hot");
+        assert_eq!(one["series"][0]["points"][0]["y"], 2.5);
+        let list: serde_json::Value = serde_json::from_str(&json(&[made()], true)).unwrap();
+        assert_eq!(list.as_array().unwrap().len(), 1);
+        assert_eq!(json(&[], true).trim(), "[]");
+    }
+}

@@ -1,0 +1,116 @@
+//! DT96 Figure 10: latency by the number of processors, work 1000: requests arrive far apart and
+//! irregularly.
+
+use super::*;
+use crate::papers::Figure;
+use crate::papers::claim::Claim;
+use crate::papers::draw::short;
+
+const WORK: u32 = 1000;
+/// The parallel counters; the paper's discussion of this figure is about them.
+const PARALLEL: [Contender; 3] = [CTREE, CNET, DTREE];
+/// A latency that is at most so many times that without work is unaffected by it.
+const UNAFFECTED: f64 = 1.25;
+/// A latency that is more than so many times that of few processors grows.
+const GROWS: f64 = 1.25;
+
+/// The figure.
+pub const FIGURE: Figure = Figure {
+    id: "DT96-10",
+    title: "latency when requests arrive irregularly",
+    paper: "DT96 Figure 10",
+    shows: "Work of up to 1000 cycles between requests: bad for combining, nothing to the tree.",
+    find,
+};
+
+fn find(lab: &Lab) -> Result<Findings, Error> {
+    let rows = benchmark(lab, FIGURE.id, &CONTENDERS, WORK)?;
+    let busy = benchmark(lab, FIGURE.id, &PARALLEL, 0)?;
+    let curves: Vec<Curve> = rows.iter().map(|row| row.curve(latency)).collect();
+    let busy: Vec<Curve> = busy.iter().map(|row| row.curve(latency)).collect();
+    let hot = |contender| format!("processors waited at: {}", row(&rows, contender).hottest(MOST));
+    let claims = vec![
+        unaffected(lab, &curves, &busy).because(hot(&DTREE)),
+        grows(lab, named(&curves, &CNET)).because(hot(&CNET)),
+        combining_hurt_most(lab, &curves, &busy).because(hot(&CTREE)),
+    ];
+    Ok(Findings { claims, ..findings(lab, WORK, latency_axis(), curves) })
+}
+
+fn unaffected(lab: &Lab, curves: &[Curve], busy: &[Curve]) -> Claim {
+    let claim = Claim::new(
+        "DTree unaffected by the variance of arrivals",
+        format!(
+            "latency at most {UNAFFECTED} times that without work, at every P from {SEVERAL} on"
+        ),
+    );
+    let (tree, busy) = (named(curves, &DTREE), named(busy, &DTREE));
+    let ratio = |x: f64| Some((tree.at(x)? / busy.at(x)?, x));
+    let ratios = tree.between(SEVERAL, MOST).into_iter().filter_map(|point| ratio(point.x));
+    let Some((worst, x)) = ratios.max_by(|a, b| a.0.total_cmp(&b.0)) else {
+        return claim;
+    };
+    let measured = format!("at worst {worst:.2} times (P = {x})");
+    claim.judged(measured, lab.judge(worst <= UNAFFECTED))
+}
+
+fn grows(lab: &Lab, curve: &Curve) -> Claim {
+    let claim = Claim::new(
+        "CNet grows with P",
+        format!("latency at P = {MOST} more than {GROWS} times that at P = {SEVERAL}"),
+    );
+    let (Some(from), Some(to)) = (curve.at(SEVERAL), curve.at(MOST)) else {
+        return claim;
+    };
+    let measured = format!("from {} to {} cycles: {:.2} times", short(from), short(to), to / from);
+    claim.judged(measured, lab.judge(to > GROWS * from))
+}
+
+fn combining_hurt_most(lab: &Lab, curves: &[Curve], busy: &[Curve]) -> Claim {
+    let claim = Claim::new(
+        "CTree hurt most by the variance of arrivals",
+        format!(
+            "of CTree, CNet and DTree, CTree has the largest ratio of latency to that without \
+             work at P = {MOST}, and the highest latency"
+        ),
+    );
+    let at = |contender: &Contender| {
+        let (with, without) = (named(curves, contender), named(busy, contender));
+        Some((with.at(MOST)?, with.at(MOST)? / without.at(MOST)?))
+    };
+    let (Some(ctree), Some(cnet), Some(dtree)) = (at(&CTREE), at(&CNET), at(&DTREE)) else {
+        return claim;
+    };
+    let holds = [cnet, dtree].iter().all(|other| ctree.0 > other.0 && ctree.1 > other.1);
+    let say = |name: &str, (cycles, ratio): (f64, f64)| {
+        format!("{name} {} cycles ({ratio:.2} times)", short(cycles))
+    };
+    let all = [say("CTree", ctree), say("CNet", cnet), say("DTree", dtree)];
+    claim.judged(all.join(", "), lab.judge(holds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::curve::tests::curve;
+
+    fn three(ctree: f64, cnet: f64, dtree: f64) -> Vec<Curve> {
+        let one = |contender: &Contender, y| curve(contender.label, &[(16.0, 100.0), (256.0, y)]);
+        vec![one(&CTREE, ctree), one(&CNET, cnet), one(&DTREE, dtree)]
+    }
+
+    #[test]
+    fn claims_about_work_compare_with_and_without() {
+        let lab = Lab::new(false, 1, 1);
+        let busy = three(1000.0, 600.0, 300.0);
+        let papers = three(2500.0, 500.0, 300.0);
+        assert_eq!(unaffected(&lab, &papers, &busy).holds, Some(true));
+        assert_eq!(combining_hurt_most(&lab, &papers, &busy).holds, Some(true));
+        assert_eq!(grows(&lab, &papers[1]).holds, Some(true));
+        let other = three(700.0, 110.0, 500.0);
+        assert_eq!(unaffected(&lab, &other, &busy).holds, Some(false));
+        assert_eq!(unaffected(&lab, &other, &busy).measured, "at worst 1.67 times (P = 256)");
+        assert_eq!(combining_hurt_most(&lab, &other, &busy).holds, Some(false));
+        assert_eq!(grows(&lab, &other[1]).holds, Some(false));
+    }
+}

@@ -1,0 +1,137 @@
+//! DT96 Figure 7: the wait-free balancer. Processors halted for ever in the middle of a call hold
+//! nobody up; with a lock at the toggle they can.
+
+use throng_sim::{End, Faults};
+
+use super::*;
+use crate::papers::Figure;
+use crate::papers::claim::Claim;
+use crate::papers::curve::Point;
+
+const TOGETHER: usize = 32;
+const WIDTH: usize = 8;
+const VALUES: u64 = 640;
+/// How many processors halt.
+const HALTED: [usize; 5] = [1, 2, 4, 8, 16];
+const HALTED_SMOKE: [usize; 2] = [1, 4];
+/// Each halts at a random one of so many accesses: in the middle of one of its first calls.
+const WITHIN_ACCESSES: u64 = 200;
+/// Runs for each number of halted processors.
+const SEEDS: u64 = 200;
+const SEEDS_SMOKE: u64 = 40;
+/// A run takes a twentieth of these steps when nobody is halted; one that needs more gets nowhere.
+const STEP_LIMIT: u64 = 1_500_000;
+
+const WAIT_FREE: &str = "diffracting-wait-free";
+const LOCKED: &str = "diffracting-second-chance";
+
+/// The figure.
+pub const FIGURE: Figure = Figure {
+    id: "DT96-7",
+    title: "processors halted for ever in the middle of a call",
+    paper: "DT96 Figure 7 and section 3.2",
+    shows: "Without locks every other processor still finishes; with a lock all may hang.",
+    find,
+};
+
+/// The runs of one method with so many halted.
+struct Crippled {
+    halted: usize,
+    runs: Vec<(CountingRun, std::rc::Rc<Measured>)>,
+}
+
+impl Crippled {
+    fn finished(&self) -> usize {
+        self.runs.iter().filter(|(_, run)| run.end == End::Finished).count()
+    }
+
+    fn first_hung(&self) -> Option<&CountingRun> {
+        self.runs.iter().find(|(_, run)| run.end != End::Finished).map(|(run, _)| run)
+    }
+}
+
+fn find(lab: &Lab) -> Result<Findings, Error> {
+    let wait_free = cripple(lab, WAIT_FREE)?;
+    let locked = cripple(lab, LOCKED)?;
+    let claims = vec![others_finish(&wait_free), lock_can_hang(&locked)];
+    Ok(Findings {
+        setup: format!(
+            "alewife, {TOGETHER} processors, width {WIDTH}, {VALUES} values, {} runs for each \
+             number halted, from seed {}",
+            lab.pick(SEEDS, SEEDS_SMOKE),
+            lab.seed
+        ),
+        x: Axis::new("processors halted", Scale::Linear),
+        y: Axis::new("runs in which all others finish (%)", Scale::Linear),
+        series: vec![curve("wait-free balancer", &wait_free), curve("lock at the toggle", &locked)],
+        marks: Vec::new(),
+        claims,
+    })
+}
+
+fn cripple(lab: &Lab, method: &str) -> Result<Vec<Crippled>, Error> {
+    let seeds = lab.seed..lab.seed + lab.pick(SEEDS, SEEDS_SMOKE);
+    let mut all = Vec::new();
+    for &halted in lab.pick(&HALTED[..], &HALTED_SMOKE[..]) {
+        let counter = CounterChoice::named(method, Some(WIDTH)).expect("a method of the library");
+        let run = CountingRun {
+            processors: TOGETHER,
+            values: VALUES,
+            faults: Faults::none().random_halts(halted, WITHIN_ACCESSES),
+            step_limit: STEP_LIMIT,
+            ..CountingRun::new(counter, lab.alewife())
+        };
+        let with_seed = |seed| CountingRun { seed, ..run.clone() };
+        let runs: Vec<CountingRun> = seeds.clone().map(with_seed).collect();
+        let measured = lab.measure(FIGURE.id, &runs)?;
+        all.push(Crippled { halted, runs: runs.into_iter().zip(measured).collect() });
+    }
+    Ok(all)
+}
+
+fn curve(name: &str, all: &[Crippled]) -> Curve {
+    let percent = |crippled: &Crippled| {
+        let share = crippled.finished() as f64 / crippled.runs.len() as f64;
+        Point::exact(crippled.halted as f64, 100.0 * share)
+    };
+    Curve::measured(name, all.iter().map(percent).collect())
+}
+
+/// Judged in a small test, too: one run that hangs is enough.
+fn others_finish(wait_free: &[Crippled]) -> Claim {
+    let runs: usize = wait_free.iter().map(|crippled| crippled.runs.len()).sum();
+    let finished: usize = wait_free.iter().map(Crippled::finished).sum();
+    let first_hung = wait_free.iter().find_map(Crippled::first_hung);
+    Claim::new(
+        "wait-free balancer: every other processor still finishes",
+        "all others finish in every run",
+    )
+    .judged(format!("in {finished} of {runs} runs"), Some(finished == runs))
+    .because(first_hung.map_or(String::new(), CountingRun::replay_command))
+}
+
+fn lock_can_hang(locked: &[Crippled]) -> Claim {
+    let runs: usize = locked.iter().map(|crippled| crippled.runs.len()).sum();
+    let finished: usize = locked.iter().map(Crippled::finished).sum();
+    let first_hung = locked.iter().find_map(Crippled::first_hung);
+    let example = first_hung
+        .map_or(String::new(), |run| format!("; seed {}: {}", run.seed, run.replay_command()));
+    Claim::new("the lock-based balancer can hang", "in some run the others do not finish")
+        .judged(format!("{} of {runs} runs hang{example}", runs - finished), Some(finished < runs))
+        .because("no halt in these runs fell between taking a toggle's lock and giving it back")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hung_runs_are_found_and_named() {
+        let lab = Lab::new(true, 1, 2);
+        let findings = find(&lab).unwrap();
+        let holds: Vec<Option<bool>> = findings.claims.iter().map(|claim| claim.holds).collect();
+        assert_eq!(holds, [Some(true), Some(true)], "{:?}", findings.claims);
+        assert!(findings.claims[1].measured.contains("--fault 'halt any"), "a way to see it again");
+        assert!(findings.series[0].points.iter().all(|point| point.y == 100.0));
+    }
+}

@@ -1,0 +1,106 @@
+//! DT96 Figure 8: throughput by the number of processors, work 0.
+
+use super::*;
+use crate::papers::Figure;
+use crate::papers::claim::Claim;
+use crate::papers::draw::short;
+
+const WORK: u32 = 0;
+
+/// The figure.
+pub const FIGURE: Figure = Figure {
+    id: "DT96-8",
+    title: "throughput of five counters",
+    paper: "DT96 Figure 8",
+    shows: "Locks do not scale; of the parallel counters the diffracting tree hands out most.",
+    find,
+};
+
+fn find(lab: &Lab) -> Result<Findings, Error> {
+    let rows = benchmark(lab, FIGURE.id, &CONTENDERS, WORK)?;
+    let curves: Vec<Curve> = rows.iter().map(|row| row.curve(throughput)).collect();
+    let tree = row(&rows, &DTREE);
+    let claims = vec![
+        tree_is_above(lab, &curves).because(format!(
+            "processors in the tree waited at: {} (P = {MOST})",
+            tree.hottest(MOST)
+        )),
+        falls(lab, named(&curves, &EXP_BACKOFF)),
+        falls(lab, named(&curves, &MCS)),
+    ];
+    Ok(Findings { claims, ..findings(lab, WORK, throughput_axis(), curves) })
+}
+
+fn tree_is_above(lab: &Lab, curves: &[Curve]) -> Claim {
+    let claim = Claim::new(
+        "DTree above all others at high P",
+        format!("DTree / best other > 1 at every P from {MANY} to {MOST}"),
+    );
+    let tree = named(curves, &DTREE);
+    let best_other = |x: f64| {
+        let others = curves.iter().filter(|curve| curve.name != tree.name);
+        let at_x = others.filter_map(|curve| Some((curve.at(x)?, curve.name.as_str())));
+        at_x.max_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    let ratios = tree.between(MANY, MOST).into_iter().filter_map(|point| {
+        let (other, name) = best_other(point.x)?;
+        Some((point.y / other, name, point.x))
+    });
+    let Some((ratio, name, x)) = ratios.min_by(|a, b| a.0.total_cmp(&b.0)) else {
+        return claim;
+    };
+    let measured = format!("at worst {ratio:.2} times {name} (P = {x})");
+    claim.judged(measured, lab.judge(ratio > 1.0))
+}
+
+fn falls(lab: &Lab, curve: &Curve) -> Claim {
+    let claim = Claim::new(
+        format!("{} does not scale: throughput falls", curve.name),
+        format!("throughput at P = {MOST} at least {:.0} % below its best", 100.0 * NOISE),
+    );
+    let (Some(best), Some(last)) = (curve.highest(), curve.last()) else {
+        return claim;
+    };
+    let measured = format!(
+        "best {} at P = {}, {} at P = {}: {:.0} % of it",
+        short(best.y),
+        best.x,
+        short(last.y),
+        last.x,
+        100.0 * last.y / best.y
+    );
+    claim.judged(measured, lab.judge(last.y < (1.0 - NOISE) * best.y))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::curve::tests::curve;
+
+    fn full() -> Lab {
+        Lab::new(false, 1, 1)
+    }
+
+    #[test]
+    fn the_tree_must_be_above_at_every_high_number_of_processors() {
+        let tree = curve("DTree[32]", &[(1.0, 1.0), (128.0, 30.0), (256.0, 40.0)]);
+        let low = curve("CTree", &[(1.0, 9.0), (128.0, 20.0), (256.0, 25.0)]);
+        let high = curve("MCS", &[(1.0, 9.0), (128.0, 20.0), (256.0, 50.0)]);
+        let claim = tree_is_above(&full(), &[tree.clone(), low.clone()]);
+        assert_eq!(claim.holds, Some(true));
+        assert_eq!(claim.measured, "at worst 1.50 times CTree (P = 128)");
+        let claim = tree_is_above(&full(), &[tree.clone(), low, high]);
+        assert_eq!(claim.holds, Some(false));
+        assert_eq!(claim.measured, "at worst 0.80 times MCS (P = 256)");
+        assert_eq!(tree_is_above(&Lab::new(true, 1, 1), &[tree]).holds, None);
+    }
+
+    #[test]
+    fn a_curve_falls_when_its_end_is_below_its_best() {
+        let falling = curve("MCS", &[(1.0, 100.0), (256.0, 60.0)]);
+        assert_eq!(falls(&full(), &falling).holds, Some(true));
+        let steady = curve("MCS", &[(1.0, 100.0), (256.0, 98.0)]);
+        assert_eq!(falls(&full(), &steady).holds, Some(false));
+        assert_eq!(falls(&full(), &curve("MCS", &[])).holds, None);
+    }
+}

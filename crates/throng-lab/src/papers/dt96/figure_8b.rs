@@ -1,0 +1,86 @@
+//! DT96 Figure 8, a closer look at the tree: it sustains its throughput to about 224 processors and
+//! drops toward 256.
+
+use super::*;
+use crate::chart::Mark;
+use crate::papers::Figure;
+use crate::papers::claim::Claim;
+use crate::papers::draw::short;
+
+const WORK: u32 = 0;
+/// Up to here the paper's tree held its throughput.
+const HOLDS_TO: f64 = 224.0;
+
+/// The figure.
+pub const FIGURE: Figure = Figure {
+    id: "DT96-8b",
+    title: "how many processors a tree of width 32 sustains",
+    paper: "DT96 Figure 8",
+    shows: "Throughput holds to about 224 processors, then drops: time for a wider tree.",
+    find,
+};
+
+fn find(lab: &Lab) -> Result<Findings, Error> {
+    let rows = benchmark(lab, FIGURE.id, &[DTREE], WORK)?;
+    let curve = rows[0].curve(throughput);
+    let hot = format!("processors waited at: {} (P = {MOST})", rows[0].hottest(MOST));
+    let claims =
+        vec![holds_to(lab, &curve).because(hot.clone()), drops_after(lab, &curve).because(hot)];
+    Ok(Findings {
+        claims,
+        marks: vec![Mark::new(HOLDS_TO, "224")],
+        ..findings(lab, WORK, throughput_axis(), vec![curve])
+    })
+}
+
+fn holds_to(lab: &Lab, curve: &Curve) -> Claim {
+    let claim = Claim::new(
+        "DTree[32] holds its throughput to about 224 processors",
+        format!("throughput at P = {HOLDS_TO} at least 90 % of its best up to there"),
+    );
+    let best = super::super::curve::highest(&curve.between(1.0, HOLDS_TO));
+    let (Some(best), Some(there)) = (best, curve.at(HOLDS_TO)) else {
+        return claim;
+    };
+    let measured = format!(
+        "best {} at P = {}, {} at P = {HOLDS_TO}: {:.0} %",
+        short(best.y),
+        best.x,
+        short(there),
+        100.0 * there / best.y
+    );
+    claim.judged(measured, lab.judge(there >= 0.9 * best.y))
+}
+
+fn drops_after(lab: &Lab, curve: &Curve) -> Claim {
+    let claim = Claim::new(
+        "and drops toward 256",
+        format!("throughput at P = {MOST} at least {:.0} % below P = {HOLDS_TO}", 100.0 * NOISE),
+    );
+    let (Some(there), Some(last)) = (curve.at(HOLDS_TO), curve.at(MOST)) else {
+        return claim;
+    };
+    let measured =
+        format!("from {} to {}: {:+.1} %", short(there), short(last), 100.0 * (last / there - 1.0));
+    claim.judged(measured, lab.judge(last < (1.0 - NOISE) * there))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::curve::tests::curve;
+
+    #[test]
+    fn a_plateau_with_a_drop_at_its_end() {
+        let lab = Lab::new(false, 1, 1);
+        let papers = curve("t", &[(64.0, 80.0), (192.0, 100.0), (224.0, 97.0), (256.0, 80.0)]);
+        assert_eq!(holds_to(&lab, &papers).holds, Some(true));
+        assert_eq!(drops_after(&lab, &papers).holds, Some(true));
+        assert_eq!(drops_after(&lab, &papers).measured, "from 97.00 to 80.00: -17.5 %");
+        let rising = curve("t", &[(64.0, 80.0), (192.0, 90.0), (224.0, 97.0), (256.0, 120.0)]);
+        assert_eq!(drops_after(&lab, &rising).holds, Some(false));
+        let early = curve("t", &[(64.0, 200.0), (224.0, 97.0), (256.0, 80.0)]);
+        assert_eq!(holds_to(&lab, &early).holds, Some(false));
+        assert_eq!(holds_to(&lab, &curve("t", &[(1.0, 1.0)])).holds, None);
+    }
+}

@@ -1,0 +1,151 @@
+//! Shavit and Zemach, *Diffracting Trees* (1996), section 3: shared memory on an Alewife-like
+//! machine.
+//!
+//! The index distribution benchmark (section 3.3.1): 1 to 256 processors take numbers from a
+//! counter, idling up to `work` cycles after each; measured from the 100th number on.
+
+pub mod figure_10;
+pub mod figure_11;
+pub mod figure_12;
+pub mod figure_7;
+pub mod figure_8;
+pub mod figure_8b;
+pub mod figure_9;
+
+use super::Findings;
+use super::curve::Curve;
+use super::lab::{Lab, Row};
+use crate::chart::{Axis, Scale};
+use crate::error::Error;
+use crate::simulated::measured::Measured;
+use crate::simulated::{CounterChoice, CountingRun};
+
+/// Numbers of processors.
+const PROCESSORS: [usize; 15] = [1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 224, 240, 256];
+const PROCESSORS_SMOKE: [usize; 4] = [1, 2, 4, 8];
+
+/// The most of them.
+const MOST: f64 = 256.0;
+/// From here on there are many processors.
+const MANY: f64 = 128.0;
+/// From here on there are several: growth is looked at from this number to [`MOST`].
+const SEVERAL: f64 = 16.0;
+
+/// Numbers handed out in a run.
+const VALUES: u64 = 20_000;
+const VALUES_SMOKE: u64 = 300;
+/// Numbers handed out before the measurement begins.
+const WARM_UP: u64 = 100;
+/// Runs of each kind, from different seeds.
+const REPETITIONS: u64 = 3;
+
+/// Differences smaller than this part are noise.
+const NOISE: f64 = 0.05;
+
+/// A counter of the paper: its name there, our method, its width.
+struct Contender {
+    label: &'static str,
+    method: &'static str,
+    /// None: the method has no width, or (the combining tree) a leaf for two processors.
+    width: Option<usize>,
+}
+
+const EXP_BACKOFF: Contender =
+    Contender { label: "ExpBackoff", method: "locked-backoff", width: None };
+const MCS: Contender = Contender { label: "MCS", method: "locked-mcs", width: None };
+/// Of "optimal width": half as many leaves as processors.
+const CTREE: Contender = Contender { label: "CTree", method: "combining-tree", width: None };
+const CNET: Contender =
+    Contender { label: "CNet[64]", method: "counting-network", width: Some(64) };
+/// Prisms of 8, 4, 2, 2, 1 from the root down; a spin of at most 128 that adapts; tokens that wait
+/// for the toggle have a second chance (section 3.1).
+const DTREE: Contender =
+    Contender { label: "DTree[32]", method: "diffracting-second-chance", width: Some(32) };
+
+const CONTENDERS: [Contender; 5] = [EXP_BACKOFF, MCS, CTREE, CNET, DTREE];
+
+impl Contender {
+    fn counter(&self) -> CounterChoice {
+        CounterChoice::named(self.method, self.width).expect("a method of the library")
+    }
+
+    /// The benchmark for each number of processors.
+    fn runs(&self, lab: &Lab, work: u32) -> (String, Vec<(f64, CountingRun)>) {
+        let run = |&processors: &usize| {
+            let run = CountingRun {
+                processors,
+                values: lab.pick(VALUES, VALUES_SMOKE),
+                warm_up: WARM_UP,
+                work,
+                ..CountingRun::new(self.counter(), lab.alewife())
+            };
+            (processors as f64, run)
+        };
+        let processors = lab.pick(&PROCESSORS[..], &PROCESSORS_SMOKE[..]);
+        (self.label.to_owned(), processors.iter().map(run).collect())
+    }
+}
+
+/// The index distribution benchmark for some counters.
+fn benchmark(
+    lab: &Lab,
+    figure: &str,
+    contenders: &[Contender],
+    work: u32,
+) -> Result<Vec<Row>, Error> {
+    let rows = contenders.iter().map(|contender| contender.runs(lab, work)).collect();
+    lab.sweep(figure, REPETITIONS, rows)
+}
+
+fn throughput(run: &Measured) -> f64 {
+    run.throughput_per_million_cycles
+}
+
+fn latency(run: &Measured) -> f64 {
+    run.latency_cycles_mean
+}
+
+fn processors_axis() -> Axis {
+    Axis::new("processors", Scale::Linear)
+}
+
+fn throughput_axis() -> Axis {
+    Axis::new("throughput (values per million cycles)", Scale::Linear)
+}
+
+fn latency_axis() -> Axis {
+    Axis::new("latency (cycles)", Scale::Linear)
+}
+
+/// The circumstances, in a line.
+fn setup(lab: &Lab, work: u32) -> String {
+    format!(
+        "alewife, work {work}, {} values, {} from seed {}",
+        lab.pick(VALUES, VALUES_SMOKE),
+        lab.pick(format!("mean of {REPETITIONS} runs"), "1 run".to_owned()),
+        lab.seed
+    )
+}
+
+/// The curve of this name.
+fn named<'a>(curves: &'a [Curve], contender: &Contender) -> &'a Curve {
+    let is_it = |curve: &&Curve| curve.name == contender.label;
+    curves.iter().find(is_it).expect("every contender has a curve")
+}
+
+/// The row of this name.
+fn row<'a>(rows: &'a [Row], contender: &Contender) -> &'a Row {
+    rows.iter().find(|row| row.name == contender.label).expect("every contender has a row")
+}
+
+/// Findings over the number of processors.
+fn findings(lab: &Lab, work: u32, y: Axis, series: Vec<Curve>) -> Findings {
+    Findings {
+        setup: setup(lab, work),
+        x: processors_axis(),
+        y,
+        series,
+        marks: Vec::new(),
+        claims: Vec::new(),
+    }
+}

@@ -1,0 +1,182 @@
+//! Where figures get their numbers: runs in parallel, and none twice.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use throng_sim::MachineSpec;
+
+use super::curve::{Curve, Point};
+use crate::error::Error;
+use crate::output;
+use crate::simulated::CountingRun;
+use crate::simulated::measured::Measured;
+use crate::simulated::parallel::parallel;
+
+/// How figures are made: how large, from which seed, on how many threads. Remembers every run, as
+/// several figures show the same ones.
+#[derive(Debug)]
+pub struct Lab {
+    /// Whether everything is tiny: to see that it works, not what comes out.
+    pub smoke: bool,
+    /// The seed of the first repetition; the others follow.
+    pub seed: u64,
+    /// On how many threads runs are simulated.
+    pub threads: usize,
+    done: RefCell<HashMap<String, Rc<Measured>>>,
+}
+
+impl Lab {
+    /// A laboratory that has measured nothing yet.
+    #[must_use]
+    pub fn new(smoke: bool, seed: u64, threads: usize) -> Self {
+        Lab { smoke, seed, threads, done: RefCell::default() }
+    }
+
+    /// One thing in full size, another in a small test.
+    pub fn pick<T>(&self, full: T, smoke: T) -> T {
+        if self.smoke { smoke } else { full }
+    }
+
+    /// What a small test finds is no judgement.
+    #[must_use]
+    pub fn judge(&self, holds: bool) -> Option<bool> {
+        self.pick(Some(holds), None)
+    }
+
+    /// The machine of DT96 and SS98.
+    #[must_use]
+    pub fn alewife(&self) -> MachineSpec {
+        MachineSpec::preset("alewife").expect("it comes with the simulator")
+    }
+
+    /// Measures all runs, each once, and checks them.
+    ///
+    /// # Errors
+    /// That of the first run that failed.
+    pub fn measure(&self, figure: &str, runs: &[CountingRun]) -> Result<Vec<Rc<Measured>>, Error> {
+        let mut new: Vec<(String, &CountingRun)> = Vec::new();
+        for run in runs {
+            let key = key(run);
+            let known = self.done.borrow().contains_key(&key);
+            if !known && !new.iter().any(|(other, _)| *other == key) {
+                new.push((key, run));
+            }
+        }
+        let progress = output::progress_bar(new.len());
+        progress.set_message(figure.to_owned());
+        let measured = parallel(&new, self.threads, &progress, |(_, run)| run.measure());
+        progress.finish_and_clear();
+        for ((key, _), measured) in new.into_iter().zip(measured) {
+            self.done.borrow_mut().insert(key, Rc::new(measured?));
+        }
+        let done = self.done.borrow();
+        Ok(runs.iter().map(|run| Rc::clone(&done[&key(run)])).collect())
+    }
+
+    /// Measures each run several times, from seeds that follow each other.
+    ///
+    /// # Errors
+    /// That of the first run that failed.
+    pub fn sweep(
+        &self,
+        figure: &str,
+        repetitions: u64,
+        rows: Vec<(String, Vec<(f64, CountingRun)>)>,
+    ) -> Result<Vec<Row>, Error> {
+        let seeds = self.seed..self.seed + self.pick(repetitions, 1);
+        let with_seeds = |run: &CountingRun| {
+            let run = run.clone();
+            seeds.clone().map(move |seed| CountingRun { seed, ..run.clone() })
+        };
+        let all: Vec<CountingRun> =
+            rows.iter().flat_map(|(_, runs)| runs).flat_map(|(_, run)| with_seeds(run)).collect();
+        let mut measured = self.measure(figure, &all)?.into_iter();
+        let mut cell = |x: f64| (x, measured.by_ref().take(seeds.clone().count()).collect());
+        let row = |(name, runs): (String, Vec<(f64, CountingRun)>)| Row {
+            name,
+            cells: runs.iter().map(|&(x, _)| cell(x)).collect(),
+        };
+        Ok(rows.into_iter().map(row).collect())
+    }
+}
+
+/// What tells a run from another.
+fn key(run: &CountingRun) -> String {
+    format!("{} {} {}", run.replay_command(), run.warm_up, run.stagger_cycles)
+}
+
+/// The runs of one curve: for each x, its repetitions.
+#[derive(Debug)]
+pub struct Row {
+    /// As it stands in the legend.
+    pub name: String,
+    /// From left to right.
+    pub cells: Vec<(f64, Vec<Rc<Measured>>)>,
+}
+
+impl Row {
+    /// One number of each run, as a curve.
+    #[must_use]
+    pub fn curve(&self, number: impl Fn(&Measured) -> f64) -> Curve {
+        let point = |(x, runs): &(f64, Vec<Rc<Measured>>)| {
+            let repetitions: Vec<f64> = runs.iter().map(|run| number(run)).collect();
+            Point::of(*x, &repetitions)
+        };
+        Curve::measured(self.name.clone(), self.cells.iter().map(point).collect())
+    }
+
+    /// Where processors waited longest in the runs at `x`: the two worst places, and what part of
+    /// all waiting that was.
+    #[must_use]
+    pub fn hottest(&self, x: f64) -> String {
+        let runs = self.cells.iter().filter(|cell| cell.0 == x).flat_map(|cell| &cell.1);
+        let mut waited: HashMap<&'static str, u64> = HashMap::new();
+        for (place, traffic) in runs.flat_map(|run| &run.memory.lines) {
+            *waited.entry(place.name).or_default() += traffic.waited_cycles;
+        }
+        let total: u64 = waited.values().sum();
+        let mut places: Vec<(&'static str, u64)> = waited.into_iter().collect();
+        places.sort_by_key(|&(name, cycles)| (std::cmp::Reverse(cycles), name));
+        let share = |&(name, cycles): &(&'static str, u64)| {
+            format!("{name} {:.0} %", 100.0 * cycles as f64 / total.max(1) as f64)
+        };
+        places.iter().take(2).map(share).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::CounterChoice;
+
+    fn run(processors: usize) -> CountingRun {
+        let counter = CounterChoice::named("hardware", None).unwrap();
+        CountingRun { processors, values: 300, ..CountingRun::new(counter, MachineSpec::ideal(10)) }
+    }
+
+    #[test]
+    fn no_run_is_made_twice_and_the_number_of_threads_does_not_matter() {
+        let runs = [run(2), run(8), run(2)];
+        let lab = Lab::new(false, 1, 3);
+        let measured = lab.measure("x", &runs).unwrap();
+        assert!(Rc::ptr_eq(&measured[0], &measured[2]));
+        assert!(Rc::ptr_eq(&measured[0], &lab.measure("x", &runs[..1]).unwrap()[0]));
+        let alone = Lab::new(false, 1, 1).measure("x", &runs).unwrap();
+        for (one, other) in measured.iter().zip(&alone) {
+            assert_eq!(one.cycles, other.cycles);
+        }
+    }
+
+    #[test]
+    fn a_sweep_repeats_each_run_from_following_seeds() {
+        let rows = || vec![("hardware".to_owned(), vec![(2.0, run(2)), (8.0, run(8))])];
+        let lab = Lab::new(false, 5, 2);
+        let swept = lab.sweep("x", 3, rows()).unwrap();
+        assert_eq!(swept[0].cells.len(), 2);
+        assert!(swept[0].cells.iter().all(|(_, runs)| runs.len() == 3));
+        let curve = swept[0].curve(|m| m.throughput_per_million_cycles);
+        assert!((curve.at(8.0).unwrap() - 100_000.0).abs() < 2000.0);
+        assert_eq!(Lab::new(true, 5, 2).sweep("x", 3, rows()).unwrap()[0].cells[0].1.len(), 1);
+    }
+}

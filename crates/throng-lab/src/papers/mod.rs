@@ -1,0 +1,204 @@
+//! The figures of the papers, made again: each runs its workload on a simulated machine, draws
+//! what came out, and judges what the paper claims about it.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`dt96`], [`ss98`] | one file a figure: workload, parameters, claims |
+//! | [`lab`] | runs, in parallel and none twice |
+//! | [`curve`] | measured curves, and what can be said about their shape |
+//! | [`claim`] | a claim, judged |
+//! | [`draw`] | from findings to CSV, SVG, JSON and text |
+//! | [`plan`] | the arguments, resolved |
+//!
+//! The simulator is calibrated from published machine latencies only, never from a claim. A claim
+//! that does not hold is reported as such, with the reason found.
+
+pub mod claim;
+pub mod curve;
+pub mod draw;
+pub mod dt96;
+pub mod lab;
+pub mod plan;
+pub mod ss98;
+
+use crate::chart::{Axis, Mark};
+use crate::error::Error;
+use crate::names::suggestions;
+use crate::output;
+use claim::Claim;
+use curve::Curve;
+use lab::Lab;
+use plan::FiguresPlan;
+
+/// A figure of a paper that can be made again.
+pub struct Figure {
+    /// The paper and the number, such as `DT96-8`; a figure that stands for several has their
+    /// numbers with a stroke between them.
+    pub id: &'static str,
+    /// What is measured, in a few words.
+    pub title: &'static str,
+    /// Where it is in the paper.
+    pub paper: &'static str,
+    /// What one should see in it.
+    pub shows: &'static str,
+    find: fn(&Lab) -> Result<Findings, Error>,
+}
+
+/// What came out of a figure.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    /// The circumstances, in a line.
+    pub setup: String,
+    /// What was varied.
+    pub x: Axis,
+    /// What was measured.
+    pub y: Axis,
+    /// In the order of the legend.
+    pub series: Vec<Curve>,
+    /// Places worth a line in the chart.
+    pub marks: Vec<Mark>,
+    /// What the paper claims, judged.
+    pub claims: Vec<Claim>,
+}
+
+/// A figure that has been made.
+#[derive(Debug)]
+pub struct Made {
+    /// Which.
+    pub figure: &'static Figure,
+    /// What came out.
+    pub findings: Findings,
+}
+
+impl std::fmt::Debug for Figure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.id)
+    }
+}
+
+impl Figure {
+    /// Whether this is what was typed: `SS98-9/10` is also called `SS98-9`, `SS98-10` and, as its
+    /// files are, `SS98-9-10`; large and small letters are the same.
+    fn is_called(&self, typed: &str) -> bool {
+        let same = |name: &str| name.eq_ignore_ascii_case(typed.trim());
+        let (paper, numbers) = self.id.split_once('-').unwrap_or((self.id, ""));
+        let one_of = |number: &str| same(&format!("{paper}-{number}"));
+        same(self.id) || same(&self.file_stem()) || numbers.split('/').any(one_of)
+    }
+
+    /// The names of its files, without what comes after the point.
+    #[must_use]
+    pub fn file_stem(&self) -> String {
+        self.id.replace('/', "-")
+    }
+
+    /// Makes it.
+    ///
+    /// # Errors
+    /// When a run failed its check or could not be set up.
+    pub fn make(&'static self, lab: &Lab) -> Result<Made, Error> {
+        Ok(Made { figure: self, findings: (self.find)(lab)? })
+    }
+}
+
+/// Every figure there is, paper by paper.
+#[must_use]
+pub fn figures() -> &'static [Figure] {
+    &FIGURES
+}
+
+static FIGURES: [Figure; 10] = [
+    dt96::figure_7::FIGURE,
+    dt96::figure_8::FIGURE,
+    dt96::figure_8b::FIGURE,
+    dt96::figure_9::FIGURE,
+    dt96::figure_10::FIGURE,
+    dt96::figure_11::FIGURE,
+    dt96::figure_12::FIGURE,
+    ss98::figure_9_10::FIGURE,
+    ss98::figure_11::FIGURE,
+    ss98::figure_12::FIGURE,
+];
+
+/// The figure of this name.
+///
+/// ```
+/// assert_eq!(throng_lab::papers::find("ss98-10").unwrap().id, "SS98-9/10");
+/// let error = throng_lab::papers::find("DT96-80").unwrap_err();
+/// assert!(error.to_string().starts_with("figure DT96-80: no such figure; did you mean DT96-8"));
+/// ```
+///
+/// # Errors
+/// When there is none.
+pub fn find(typed: &str) -> Result<&'static Figure, Error> {
+    figures().iter().find(|figure| figure.is_called(typed)).ok_or_else(|| Error::UnknownName {
+        option: "figure",
+        name: typed.to_owned(),
+        kind: "figure",
+        suggestions: suggestions(typed, figures().iter().map(|figure| figure.id)),
+        hint: "`throng figures --help` shows all",
+    })
+}
+
+/// Makes figures, writes their files, and says what came out.
+///
+/// # Errors
+/// When a run fails its check or something cannot be written. A claim that does not hold is no
+/// error.
+pub fn run(plan: &FiguresPlan) -> Result<(), Error> {
+    let mut made = Vec::new();
+    let mut files = 0;
+    for figure in &plan.figures {
+        let one = figure.make(&plan.lab)?;
+        files += draw::write_files(&one, &plan.out)?;
+        if !plan.json {
+            output::print(&draw::text(&one))?;
+        }
+        made.push(one);
+    }
+    if plan.all_in_one {
+        files += draw::write_summary(&made, &plan.out, &plan.lab)?;
+    }
+    if plan.json {
+        output::print(&draw::json(&made, plan.all_in_one))?;
+    }
+    output::say(&format!("{files} files written to {}\n", plan.out.display()));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_are_different_and_make_different_files() {
+        let names: HashSet<&str> = figures().iter().map(|figure| figure.id).collect();
+        let files: HashSet<String> =
+            figures().iter().map(|figure| figure.file_stem().to_lowercase()).collect();
+        assert_eq!((names.len(), files.len()), (figures().len(), figures().len()));
+        for figure in figures() {
+            assert!(figure.file_stem().chars().all(|c| c.is_ascii_alphanumeric() || c == '-'));
+            assert_eq!(find(figure.id).unwrap().id, figure.id);
+        }
+    }
+
+    #[test]
+    fn a_figure_answers_to_each_of_its_numbers() {
+        for typed in ["SS98-9/10", "SS98-9", "SS98-10", "ss98-9", "SS98-9-10", " ss98-9/10 "] {
+            assert_eq!(find(typed).unwrap().id, "SS98-9/10", "{typed}");
+        }
+        assert_eq!(find("dt96-8B").unwrap().id, "DT96-8b");
+        assert_eq!(find("DT96-8").unwrap().id, "DT96-8");
+    }
+
+    #[test]
+    fn what_is_unknown_is_answered_with_what_is_near() {
+        let error = find("SS98-99").unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.to_string().contains("SS98-9/10"), "{error}");
+        for typed in ["", "/", "DT96", "DT96-", "figure"] {
+            assert!(find(typed).is_err(), "{typed}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! SS98 Figures 9 and 10: latency by the number of processors, trees of depth 5 and 6, as many prism
+//! slots on each level as leaves.
+
+use super::{NOISE, REPETITIONS, latency, new_tree, run, setup};
+use crate::chart::{Axis, Mark, Scale};
+use crate::error::Error;
+use crate::papers::claim::Claim;
+use crate::papers::curve::Curve;
+use crate::papers::draw::short;
+use crate::papers::lab::Lab;
+use crate::papers::{Figure, Findings};
+
+const DEPTHS: [u32; 2] = [5, 6];
+const PROCESSORS: [usize; 29] = [
+    1, 2, 3, 4, 5, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224,
+    256, 320, 384, 448, 512,
+];
+const PROCESSORS_SMOKE: [usize; 4] = [1, 2, 4, 8];
+
+/// With as many processors as levels, latency is at most so many times that of one.
+const FLAT: f64 = 1.5;
+/// The constant of the peak's place, c d sqrt(L), may differ so much between the two depths, and
+/// the valley so much from d L.
+const NEAR: f64 = 2.0;
+
+/// The figure.
+pub const FIGURE: Figure = Figure {
+    id: "SS98-9/10",
+    title: "latency of trees of depth 5 and 6",
+    paper: "SS98 Figures 9 and 10",
+    shows: "Flat, a rise to a local maximum near c d sqrt(L), a fall toward P = d L.",
+    find,
+};
+
+/// Cells on each level.
+fn cells(depth: u32) -> usize {
+    1 << depth
+}
+
+/// d sqrt(L): the peak is expected near a constant times this.
+fn peak_scale(depth: u32) -> f64 {
+    f64::from(depth) * (cells(depth) as f64).sqrt()
+}
+
+/// d L: the valley is expected near this.
+fn valley_place(depth: u32) -> f64 {
+    f64::from(depth) * cells(depth) as f64
+}
+
+fn find(lab: &Lab) -> Result<Findings, Error> {
+    let processors = lab.pick(&PROCESSORS[..], &PROCESSORS_SMOKE[..]);
+    let row = |&depth: &u32| {
+        let counter = new_tree(depth, cells(depth));
+        let at = |&p: &usize| (p as f64, run(lab, counter.clone(), p));
+        (format!("depth {depth}"), processors.iter().map(at).collect())
+    };
+    let rows = lab.sweep(FIGURE.id, REPETITIONS, DEPTHS.iter().map(row).collect())?;
+    let curves: Vec<Curve> = rows.iter().map(|row| row.curve(latency)).collect();
+    let [five, six] = &curves[..] else { unreachable!("two depths") };
+    let claims = vec![
+        flat_at_first(lab, five, 5),
+        flat_at_first(lab, six, 6),
+        peaks(lab, five, six),
+        valley(lab, five, 5),
+        valley(lab, six, 6),
+        rises_again(lab, five),
+    ];
+    let mark = |&depth: &u32| Mark::new(peak_scale(depth), format!("d sqrt(L), d = {depth}"));
+    Ok(Findings {
+        setup: setup(lab, "the new balancer, L = 2^d"),
+        x: Axis::new("processors", Scale::Log2),
+        y: Axis::new("latency (cycles)", Scale::Linear),
+        series: curves.clone(),
+        marks: lab.pick(DEPTHS.iter().map(mark).collect(), Vec::new()),
+        claims,
+    })
+}
+
+fn flat_at_first(lab: &Lab, curve: &Curve, depth: u32) -> Claim {
+    let claim = Claim::new(
+        format!("d = {depth}: nearly constant at small P"),
+        format!("latency at P = d at most {FLAT} times that at P = 1"),
+    );
+    let (Some(one), Some(some)) = (curve.at(1.0), curve.at(f64::from(depth))) else {
+        return claim;
+    };
+    let measured = format!("{} to {} cycles: {:.2} times", short(one), short(some), some / one);
+    claim.judged(measured, lab.judge(some <= FLAT * one))
+}
+
+/// Where the peak is, in units of d sqrt(L).
+fn peak_constant(curve: &Curve, depth: u32) -> Option<f64> {
+    curve.peak_and_valley(NOISE).map(|(peak, _)| peak.x / peak_scale(depth))
+}
+
+fn peaks(lab: &Lab, five: &Curve, six: &Curve) -> Claim {
+    let claim = Claim::new(
+        "rises to a local maximum near P = c d sqrt(L)",
+        format!(
+            "both depths have a peak (a fall of more than {:.0} % after it); c differs by less \
+             than a factor of {NEAR}",
+            100.0 * NOISE
+        ),
+    );
+    let say = |curve: &Curve, depth: u32| match curve.peak_and_valley(NOISE) {
+        Some((peak, _)) => format!(
+            "d = {depth}: {} cycles at P = {}, c = {:.2}",
+            short(peak.y),
+            peak.x,
+            peak.x / peak_scale(depth)
+        ),
+        None => format!("d = {depth}: no peak"),
+    };
+    let holds = match (peak_constant(five, 5), peak_constant(six, 6)) {
+        (Some(five), Some(six)) => (five / six).max(six / five) < NEAR,
+        _ => false,
+    };
+    claim.judged(format!("{}; {}", say(five, 5), say(six, 6)), lab.judge(holds))
+}
+
+fn valley(lab: &Lab, curve: &Curve, depth: u32) -> Claim {
+    let place = valley_place(depth);
+    let claim = Claim::new(
+        format!("d = {depth}: falls toward P = d L = {place}"),
+        format!("the lowest latency after the peak is within a factor of {NEAR} of there"),
+    );
+    match curve.peak_and_valley(NOISE) {
+        Some((peak, valley)) => {
+            let measured = format!(
+                "{} cycles at P = {}, {:.0} % of the peak",
+                short(valley.y),
+                valley.x,
+                100.0 * valley.y / peak.y
+            );
+            let off = (valley.x / place).max(place / valley.x);
+            claim.judged(measured, lab.judge(off <= NEAR))
+        }
+        None => claim.judged("there is no peak to fall from", lab.judge(false)),
+    }
+}
+
+fn rises_again(lab: &Lab, curve: &Curve) -> Claim {
+    let claim = Claim::new(
+        "d = 5 rises again",
+        format!("latency at the largest P at least {:.0} % above the valley", 100.0 * NOISE),
+    );
+    let (Some((_, valley)), Some(last)) = (curve.peak_and_valley(NOISE), curve.last()) else {
+        return claim.judged("there is no valley to rise from", lab.judge(false));
+    };
+    let measured = format!(
+        "{} cycles at P = {}, {} at P = {}",
+        short(valley.y),
+        valley.x,
+        short(last.y),
+        last.x
+    );
+    claim.judged(measured, lab.judge(last.y > (1.0 + NOISE) * valley.y))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::curve::tests::curve;
+
+    #[test]
+    fn the_shape_of_the_paper_holds_and_a_plain_rise_does_not() {
+        let lab = Lab::new(false, 1, 1);
+        let points = [(1.0, 100.0), (5.0, 120.0), (48.0, 400.0), (160.0, 200.0), (256.0, 250.0)];
+        let five = curve("5", &points);
+        let six = curve(
+            "6",
+            &[(1.0, 100.0), (6.0, 130.0), (80.0, 500.0), (384.0, 200.0), (512.0, 210.0)],
+        );
+        assert_eq!(flat_at_first(&lab, &five, 5).holds, Some(true));
+        let claim = peaks(&lab, &five, &six);
+        assert_eq!(claim.holds, Some(true), "{claim:?}");
+        assert_eq!(valley(&lab, &five, 5).holds, Some(true));
+        assert_eq!(rises_again(&lab, &five).holds, Some(true));
+        let rise = Curve::formula("rise", &[1.0, 5.0, 6.0, 64.0, 512.0], |x| 100.0 * x);
+        assert_eq!(flat_at_first(&lab, &rise, 5).holds, Some(false));
+        assert_eq!(peaks(&lab, &rise, &six).holds, Some(false));
+        assert_eq!(valley(&lab, &rise, 6).holds, Some(false));
+        assert_eq!(rises_again(&lab, &rise).holds, Some(false));
+        assert_eq!(valley(&Lab::new(true, 1, 1), &rise, 6).holds, None);
+    }
+}
