@@ -204,6 +204,11 @@ pub struct SimulateArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub width: Option<String>,
 
+    /// Sizes of the prisms of a diffracting tree, from the root down, such as 8,4,2: one for each
+    /// level [default: as in the counter's paper]
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true, conflicts_with = "width")]
+    pub prisms: Option<String>,
+
     /// What goes wrong; may be repeated. Parts, separated by `;`:
     /// `delay 1 in ACCESSES up to CYCLES`,
     /// `stall PROCESSOR at ACCESS for CYCLES`,

@@ -38,14 +38,13 @@ impl Point {
 }
 
 /// Points that belong together, from left to right.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// As it stands in the legend.
     pub name: String,
     /// From left to right.
     pub points: Vec<Point>,
     /// How it is drawn.
-    #[serde(skip)]
     pub look: Look,
 }
 

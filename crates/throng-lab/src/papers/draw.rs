@@ -7,9 +7,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::claim::{Claim, Verdict};
-use super::curve::Curve;
+use super::curve::{Curve, Point};
 use super::lab::Lab;
-use super::{Figure, Made};
+use super::{Figure, Made, Panel};
 use crate::chart::{Chart, Series};
 use crate::csv::csv;
 use crate::error::Error;
@@ -22,10 +22,13 @@ use crate::table::{Align, aligned};
 /// When one cannot be drawn or written.
 pub fn write_files(made: &Made, folder: &Path) -> Result<usize, Error> {
     let stem = made.figure.file_stem();
-    write(&folder.join(format!("{stem}.csv")), &csv_text(made))?;
-    write(&folder.join(format!("{stem}.svg")), &chart(made).svg()?)?;
+    for (i, panel) in made.findings.panels.iter().enumerate() {
+        let number = if i == 0 { String::new() } else { format!("-{}", i + 1) };
+        write(&folder.join(format!("{stem}{number}.csv")), &csv_text(panel))?;
+        write(&folder.join(format!("{stem}{number}.svg")), &chart(made, panel).svg()?)?;
+    }
     write(&folder.join(format!("{stem}.json")), &json(std::slice::from_ref(made), false))?;
-    Ok(3)
+    Ok(2 * made.findings.panels.len() + 1)
 }
 
 /// Writes the summary of all figures; returns how many files that is.
@@ -41,10 +44,9 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
     fs::write(path, text).map_err(|source| Error::Write { to: path.display().to_string(), source })
 }
 
-fn csv_text(made: &Made) -> String {
-    let findings = &made.findings;
-    let header = ["series", &findings.x.label, &findings.y.label, "min", "max"];
-    let rows: Vec<Vec<String>> = (findings.series.iter())
+fn csv_text(panel: &Panel) -> String {
+    let header = ["series", &panel.x.label, &panel.y.label, "min", "max"];
+    let rows: Vec<Vec<String>> = (panel.series.iter())
         .flat_map(|curve| curve.points.iter().map(move |point| (curve, point)))
         .map(|(curve, point)| {
             let numbers = [point.x, point.y, point.min, point.max].map(|number| number.to_string());
@@ -54,20 +56,20 @@ fn csv_text(made: &Made) -> String {
     csv(&header, &rows)
 }
 
-fn chart(made: &Made) -> Chart {
-    let findings = &made.findings;
+fn chart(made: &Made, panel: &Panel) -> Chart {
     let series = |curve: &Curve| Series {
         name: curve.name.clone(),
         points: curve.points.iter().map(|point| (point.x, point.y)).collect(),
         look: curve.look,
     };
+    let title = if panel.title.is_empty() { made.figure.title } else { &panel.title };
     Chart {
-        title: format!("{}: {}", made.figure.id, made.figure.title),
-        subtitle: findings.setup.clone(),
-        x: findings.x.clone(),
-        y: findings.y.clone(),
-        series: findings.series.iter().map(series).collect(),
-        marks: findings.marks.clone(),
+        title: format!("{}: {title}", made.figure.id),
+        subtitle: made.findings.setup.clone(),
+        x: panel.x.clone(),
+        y: panel.y.clone(),
+        series: panel.series.iter().map(series).collect(),
+        marks: panel.marks.clone(),
     }
 }
 
@@ -79,23 +81,39 @@ struct Document<'a> {
     paper: &'static str,
     setup: &'a str,
     claims: &'a [Claim],
+    series: Vec<JsonSeries<'a>>,
+}
+
+/// A curve in JSON, with what its numbers are.
+#[derive(Serialize)]
+struct JsonSeries<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    panel: &'a str,
     x: &'a str,
     y: &'a str,
-    series: &'a [Curve],
+    points: &'a [Point],
 }
 
 impl<'a> Document<'a> {
     fn of(made: &'a Made) -> Self {
         let (Figure { id, title, paper, .. }, findings) = (made.figure, &made.findings);
+        let series = |panel: &'a Panel| {
+            panel.series.iter().map(|curve| JsonSeries {
+                name: &curve.name,
+                panel: &panel.title,
+                x: &panel.x.label,
+                y: &panel.y.label,
+                points: &curve.points,
+            })
+        };
         Document {
             id,
             title,
             paper,
             setup: &findings.setup,
             claims: &findings.claims,
-            x: &findings.x.label,
-            y: &findings.y.label,
-            series: &findings.series,
+            series: findings.panels.iter().flat_map(series).collect(),
         }
     }
 }
@@ -118,9 +136,12 @@ pub fn text(made: &Made) -> String {
         "{}: {} ({})\n{}\n{}\n\n",
         figure.id, figure.title, figure.paper, figure.shows, findings.setup
     );
-    let _ = writeln!(text, "{}, by {}", findings.y.label, findings.x.label);
-    text.push_str(&numbers(&findings.x.label, &findings.series));
-    text.push('\n');
+    for panel in &findings.panels {
+        let colon = if panel.title.is_empty() { "" } else { ": " };
+        let Panel { title, x, y, series, .. } = panel;
+        let _ = writeln!(text, "{title}{colon}{}, by {}", y.label, x.label);
+        let _ = writeln!(text, "{}", numbers(&x.label, series));
+    }
     for claim in &findings.claims {
         let Claim { text: claimed, expected, measured, note, .. } = claim;
         let _ = writeln!(text, "{:<14} {claimed}", claim.verdict());
@@ -207,13 +228,14 @@ mod tests {
             figure: find("SS98-9").unwrap(),
             findings: Findings {
                 setup: "somewhere".to_owned(),
-                x: Axis::new("processors", Scale::Log2),
-                y: Axis::new("latency (cycles)", Scale::Linear),
-                series: vec![
-                    curve("one", &[(1.0, 2.5), (2.0, f64::NAN)]),
-                    curve("two, wide", &[(2.0, 300.0)]),
-                ],
-                marks: Vec::new(),
+                panels: vec![Panel::new(
+                    Axis::new("processors", Scale::Log2),
+                    Axis::new("latency (cycles)", Scale::Linear),
+                    vec![
+                        curve("one", &[(1.0, 2.5), (2.0, f64::NAN)]),
+                        curve("two, wide", &[(2.0, 300.0)]),
+                    ],
+                )],
                 claims: vec![
                     claim("good", Some(true)),
                     claim("bad", Some(false)),
@@ -225,7 +247,7 @@ mod tests {
 
     #[test]
     fn numbers_are_in_the_table_and_the_csv() {
-        let csv = csv_text(&made());
+        let csv = csv_text(&made().findings.panels[0]);
         assert_eq!(
             csv,
             "series,processors,latency (cycles),min,max\none,1,2.5,2.5,2.5\none,2,NaN,NaN,NaN\n\

@@ -49,6 +49,17 @@ pub struct Figure {
 pub struct Findings {
     /// The circumstances, in a line.
     pub setup: String,
+    /// The charts: most figures have one.
+    pub panels: Vec<Panel>,
+    /// What the paper claims, judged.
+    pub claims: Vec<Claim>,
+}
+
+/// One chart of a figure.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// What is in this one, where there are several; else empty.
+    pub title: String,
     /// What was varied.
     pub x: Axis,
     /// What was measured.
@@ -57,8 +68,14 @@ pub struct Findings {
     pub series: Vec<Curve>,
     /// Places worth a line in the chart.
     pub marks: Vec<Mark>,
-    /// What the paper claims, judged.
-    pub claims: Vec<Claim>,
+}
+
+impl Panel {
+    /// The only chart of a figure.
+    #[must_use]
+    pub fn new(x: Axis, y: Axis, series: Vec<Curve>) -> Self {
+        Panel { title: String::new(), x, y, series, marks: Vec::new() }
+    }
 }
 
 /// A figure that has been made.
@@ -107,7 +124,7 @@ pub fn figures() -> &'static [Figure] {
     &FIGURES
 }
 
-static FIGURES: [Figure; 10] = [
+static FIGURES: [Figure; 12] = [
     dt96::figure_7::FIGURE,
     dt96::figure_8::FIGURE,
     dt96::figure_8b::FIGURE,
@@ -118,6 +135,8 @@ static FIGURES: [Figure; 10] = [
     ss98::figure_9_10::FIGURE,
     ss98::figure_11::FIGURE,
     ss98::figure_12::FIGURE,
+    ss98::model::FIGURE,
+    ss98::validation::FIGURE,
 ];
 
 /// The figure of this name.

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::machines::Machine;
 use crate::output;
 use crate::plan::{MAX_DEPTH, number, optional, unknown_method};
-use crate::simulated::{CounterChoice, CountingRun, usual_step_limit};
+use crate::simulated::{CounterChoice, CountingRun, trees, usual_step_limit};
 use report::Report;
 
 const DEFAULT_METHOD: &str = "diffracting";
@@ -55,7 +55,11 @@ impl SimulatePlan {
     /// wrong, or the folder cannot be made.
     pub fn resolve(typed: &SimulateArguments) -> Result<Self, Error> {
         let width = optional("--width", typed.width.as_deref(), 1..=1 << MAX_DEPTH)?;
-        let counter = find_counter(typed.method.as_deref().unwrap_or(DEFAULT_METHOD), width)?;
+        let method = typed.method.as_deref().unwrap_or(DEFAULT_METHOD);
+        let counter = match &typed.prisms {
+            Some(list) => find_tree(method, list)?,
+            None => find_counter(method, width)?,
+        };
         let machine = Machine::find(typed.machine.as_deref().unwrap_or(DEFAULT_MACHINE))?;
         let processors = optional("--processors", typed.processors.as_deref(), 1..=MAX_PROCESSORS)?
             .unwrap_or(machine.spec.processors);
@@ -106,6 +110,19 @@ fn find_counter(name: &str, width: Option<usize>) -> Result<CounterChoice, Error
     })
 }
 
+/// The tree with prisms of these sizes.
+fn find_tree(name: &str, list: &str) -> Result<CounterChoice, Error> {
+    find_counter(name, None)?;
+    let allowed = format!("whole numbers from 1 to {}, separated by commas", 1 << MAX_DEPTH);
+    let size = |item| number("--prisms", item, 1..=1 << MAX_DEPTH, &allowed);
+    let sizes = list.split(',').map(size).collect::<Result<Vec<_>, _>>()?;
+    trees::tree(name, &sizes).ok_or_else(|| Error::Value {
+        option: "--prisms",
+        value: list.to_owned(),
+        allowed: format!("left out: {name} has no prisms"),
+    })
+}
+
 fn parse_seed(typed: &str) -> Result<u64, Error> {
     let allowed = "a whole number from 0 to 2^64 - 1";
     number("--seed", typed, 0..=usize::MAX, allowed).map(|seed| seed as u64)
@@ -139,6 +156,7 @@ mod tests {
                 "work" => typed.work = Some(value),
                 "seed" => typed.seed = Some(value),
                 "width" => typed.width = Some(value),
+                "prisms" => typed.prisms = Some(value),
                 "steps" => typed.steps = Some(value),
                 "fault" => typed.faults.push(value),
                 other => panic!("{other}"),

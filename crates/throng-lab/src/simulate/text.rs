@@ -91,11 +91,17 @@ fn latency(report: &Report) -> String {
         return "not measured: the run was over before it was warm\n".to_owned();
     }
     let (cycles, ns) = (report.latency_cycles, report.latency_ns);
-    let numbers = |l: Latency| [l.mean, l.p50, l.p90, l.p99, l.p99_9, l.max];
-    let names = ["mean", "p50", "p90", "p99", "p99.9", "max"];
-    let rows = names.iter().zip(numbers(cycles)).zip(numbers(ns));
-    let rows = rows.map(|((name, cycles), ns)| [(*name).to_owned(), short(cycles), short(ns)]);
-    let mut text = table(["", "cycles", "ns"], rows.collect(), [Left, Right, Right]);
+    type Number = fn(&Latency) -> f64;
+    let of: [(&str, Number); 6] = [
+        ("mean", |latency| latency.mean),
+        ("p50", |latency| latency.p50),
+        ("p90", |latency| latency.p90),
+        ("p99", |latency| latency.p99),
+        ("p99.9", |latency| latency.p99_9),
+        ("max", |latency| latency.max),
+    ];
+    let rows = of.map(|(name, get)| [name.to_owned(), short(get(&cycles)), short(get(&ns))]);
+    let mut text = table(["", "cycles", "ns"], rows.to_vec(), [Left, Right, Right]);
     if report.unserved_cycles_max as f64 > cycles.max {
         let _ = writeln!(
             text,

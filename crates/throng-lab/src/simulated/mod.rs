@@ -23,6 +23,7 @@
 
 pub mod measured;
 pub mod parallel;
+pub mod trees;
 
 use std::cell::{Cell, RefCell};
 use std::fmt;

@@ -16,17 +16,96 @@
 //! even wires of one half and the odd wires of the other to one `Merger[k]`, the rest to another,
 //! and joins their i-th outputs by a last balancer.
 //!
-//! *Quiescently consistent*, *wait-free*. Depth k(k+1)/2 for width w = 2^k. *Memory*: a line for each
+//! *Quiescently consistent*; *wait-free*, but *blocking* with [`LockedNumber`]s. Depth k(k+1)/2 for width w = 2^k. *Memory*: a line for each
 //! of the w·k(k+1)/4 balancers and w outputs. *When to use it*: to compare with, or where hundreds of
 //! cores ask at once: it has no hot spot, but a long way through.
 //!
-//! Differs from the paper's rival: toggles and counters are one `fetch_add` each, where the paper
-//! locks them; entry is on a random wire, as there.
+//! Toggles and counters are [`Number`]s: an [`AtomicNumber`] is one `fetch_add`, a [`LockedNumber`]
+//! is what DT96 measured, a test-and-test-and-set lock with exponential backoff and a number behind
+//! it. Entry is on a random wire, as there.
 
-use std::sync::atomic::Ordering::AcqRel;
+use std::marker::PhantomData;
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
+use crate::lock::backoff;
 use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
+
+/// A number that processors add to: the toggles and the counters of a network.
+pub trait Number<M: Machine>: Send + Sync + Sized + 'static {
+    /// What the network of such numbers says of itself.
+    const ABOUT: About;
+
+    /// A number on a line of its own.
+    fn new(value: u64, place: Place) -> Self;
+
+    /// Adds to the number and returns what it was, as one step.
+    fn fetch_add(&self, cpu: &M::Cpu, value: u64) -> u64;
+}
+
+/// A word that the machine itself adds to.
+#[derive(Debug)]
+pub struct AtomicNumber<M: Machine = Native>(Line<M::Word>);
+
+impl<M: Machine> Number<M> for AtomicNumber<M> {
+    const ABOUT: About = About {
+        name: "counting-network",
+        summary: "a bitonic network of toggles, a counter at each output",
+        paper: "Aspnes et al. 1994; DT96, CNet",
+        consistency: Consistency::Quiescent,
+        progress: Progress::WaitFree,
+    };
+
+    fn new(value: u64, place: Place) -> Self {
+        AtomicNumber(Line::word::<M>(value, place))
+    }
+
+    #[inline]
+    fn fetch_add(&self, _cpu: &M::Cpu, value: u64) -> u64 {
+        self.0.fetch_add(value, AcqRel)
+    }
+}
+
+/// A number under a test-and-test-and-set lock with exponential backoff, neighbours on one line.
+///
+/// ## Memory ordering
+/// The lock orders all: its taking acquires what its giving back released.
+#[derive(Debug)]
+pub struct LockedNumber<M: Machine = Native>(Line<Inner<M>>);
+
+#[derive(Debug)]
+struct Inner<M: Machine> {
+    lock: M::Word,
+    /// Changed under the lock.
+    number: M::Word,
+}
+
+impl<M: Machine> Number<M> for LockedNumber<M> {
+    const ABOUT: About = About {
+        name: "counting-network-locked",
+        summary: "a bitonic network of toggles and counters, each under a lock with backoff",
+        paper: "DT96, CNet",
+        consistency: Consistency::Quiescent,
+        progress: Progress::Blocking,
+    };
+
+    fn new(value: u64, place: Place) -> Self {
+        LockedNumber(Line::new::<M>(place, |spot| Inner {
+            lock: M::Word::new(0, spot),
+            number: M::Word::new(value, spot),
+        }))
+    }
+
+    #[inline]
+    fn fetch_add(&self, cpu: &M::Cpu, value: u64) -> u64 {
+        let Inner { lock, number } = &*self.0;
+        backoff::take::<M>(lock, cpu);
+        let before = number.load(Relaxed);
+        number.store(before.wrapping_add(value), Relaxed);
+        backoff::free::<M>(lock);
+        before
+    }
+}
 
 /// A counter behind a bitonic network of balancers.
 ///
@@ -36,18 +115,19 @@ use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
 /// # Ok::<(), throng::counter::ShapeError>(())
 /// ```
 #[derive(Debug)]
-pub struct CountingNetwork<M: Machine = Native> {
+pub struct CountingNetwork<M: Machine = Native, N = AtomicNumber<M>> {
     wiring: Wiring,
     /// How many tokens have passed each balancer.
-    toggles: Box<[Line<M::Word>]>,
+    toggles: Box<[N]>,
     /// The next number of each output wire.
-    outputs: Box<[Line<M::Word>]>,
+    outputs: Box<[N]>,
+    machine: PhantomData<M>,
 }
 
 /// The widest network: 78 balancers deep, 25 MB.
 const MAX_WIDTH: usize = 1 << 12;
 
-impl<M: Machine> CountingNetwork<M> {
+impl<M: Machine, N: Number<M>> CountingNetwork<M, N> {
     /// A network on machine `M`.
     ///
     /// # Errors
@@ -58,12 +138,13 @@ impl<M: Machine> CountingNetwork<M> {
             return Err(ShapeError::new("width", width, allowed));
         }
         let wiring = Wiring::bitonic(width);
-        let toggle = |i| Line::word::<M>(0, Place::named("toggle").index(i));
-        let output = |i| Line::word::<M>(i as u64, Place::named("output").index(i));
+        let toggle = |i| N::new(0, Place::named("toggle").index(i));
+        let output = |i| N::new(i as u64, Place::named("output").index(i));
         Ok(CountingNetwork {
             toggles: (0..wiring.balancers.len()).map(toggle).collect(),
             outputs: (0..width).map(output).collect(),
             wiring,
+            machine: PhantomData,
         })
     }
 }
@@ -84,18 +165,17 @@ impl CountingNetwork {
     }
 }
 
-impl<M: Machine> Counting<M> for CountingNetwork<M> {
+impl<M: Machine, N: Number<M>> Counting<M> for CountingNetwork<M, N> {
     fn next_on(&self, cpu: &M::Cpu) -> u64 {
         let mut at = self.wiring.inputs[cpu.random_below(self.wiring.inputs.len())];
         loop {
             match at {
                 End::Balancer(b) => {
-                    let side = self.toggles[b as usize].fetch_add(1, AcqRel) & 1;
+                    let side = self.toggles[b as usize].fetch_add(cpu, 1) & 1;
                     at = self.wiring.balancers[b as usize][side as usize];
                 }
                 End::Output(wire) => {
-                    return self.outputs[wire as usize]
-                        .fetch_add(self.outputs.len() as u64, AcqRel);
+                    return self.outputs[wire as usize].fetch_add(cpu, self.outputs.len() as u64);
                 }
             }
         }
@@ -170,14 +250,8 @@ impl Wiring {
     }
 }
 
-impl<M: Machine> Method<M> for CountingNetwork<M> {
-    const ABOUT: About = About {
-        name: "counting-network",
-        summary: "a bitonic network of toggles, a counter at each output",
-        paper: "Aspnes et al. 1994; DT96, CNet",
-        consistency: Consistency::Quiescent,
-        progress: Progress::WaitFree,
-    };
+impl<M: Machine, N: Number<M>> Method<M> for CountingNetwork<M, N> {
+    const ABOUT: About = N::ABOUT;
 
     /// The paper found width 64 best for 256 processors.
     fn build(shape: &Shape) -> Result<Self, ShapeError> {

@@ -226,6 +226,7 @@ pub fn methods<M: Machine>() -> Vec<Registered<M>> {
         Registered::of::<Locked<M, McsLock<M>>>(),
         Registered::of::<CombiningTree<M>>(),
         Registered::of::<CountingNetwork<M>>(),
+        Registered::of::<CountingNetwork<M, LockedNumber<M>>>(),
         Registered::of::<DiffractingTree<M, Toggle<M>>>(),
         Registered::of::<DiffractingTree<M, Original<M>>>(),
         Registered::of::<DiffractingTree<M, Adaptive<M>>>(),

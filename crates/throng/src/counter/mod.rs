@@ -8,7 +8,7 @@
 //! | [`Hardware`] | one `fetch_add` | linearizable | wait-free |
 //! | [`Locked`] | a number under a lock, of two kinds | linearizable | blocking |
 //! | [`CombiningTree`] | callers that meet on the way up a tree go on as one | linearizable | blocking |
-//! | [`CountingNetwork`] | a bitonic network of toggles | quiescent | wait-free |
+//! | [`CountingNetwork`] | a bitonic network of toggles, of two kinds | quiescent | by its [`Number`]s |
 //! | [`DiffractingTree`] | a tree of toggles that callers pass in pairs | quiescent | by its [balancer](diffracting) |
 //! | [`Funnel`] | one caller fetches numbers for all who wait | linearizable | blocking |
 //!
@@ -33,7 +33,7 @@ mod locked;
 mod method;
 
 pub use combining_tree::CombiningTree;
-pub use counting_network::CountingNetwork;
+pub use counting_network::{AtomicNumber, CountingNetwork, LockedNumber, Number};
 pub use diffracting::DiffractingTree;
 pub use funnel::{Funnel, FunnelShape};
 pub use hardware::Hardware;

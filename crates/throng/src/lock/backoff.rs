@@ -37,16 +37,28 @@ unsafe impl<M: Machine> Lock<M> for BackoffLock<M> {
 
     #[inline]
     fn acquire(&self, cpu: &M::Cpu) {
-        let mut limit = LEAST_BACKOFF;
-        while self.state.compare_exchange(FREE, TAKEN, Acquire, Relaxed).is_err() {
-            cpu.pause(1 + cpu.random_below(limit as usize) as u32);
-            limit = (2 * limit).min(MOST_BACKOFF);
-            self.state.wait_while(cpu, Relaxed, |state| state == TAKEN);
-        }
+        take::<M>(&self.state, cpu);
     }
 
     #[inline]
     unsafe fn release(&self, _cpu: &M::Cpu) {
-        self.state.store(FREE, Release);
+        free::<M>(&self.state);
     }
+}
+
+/// Takes the lock that is this word; it was made with the value 0.
+#[inline]
+pub(crate) fn take<M: Machine>(state: &M::Word, cpu: &M::Cpu) {
+    let mut limit = LEAST_BACKOFF;
+    while state.compare_exchange(FREE, TAKEN, Acquire, Relaxed).is_err() {
+        cpu.pause(1 + cpu.random_below(limit as usize) as u32);
+        limit = (2 * limit).min(MOST_BACKOFF);
+        state.wait_while(cpu, Relaxed, |state| state == TAKEN);
+    }
+}
+
+/// Gives back the lock that is this word.
+#[inline]
+pub(crate) fn free<M: Machine>(state: &M::Word) {
+    state.store(FREE, Release);
 }

@@ -7,7 +7,7 @@
 //!
 //! [`Guarded`] is a value under one of them.
 
-mod backoff;
+pub(crate) mod backoff;
 mod mcs;
 
 pub use backoff::BackoffLock;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::papers::Figure;
 use crate::papers::claim::Claim;
+use crate::simulated::trees;
 
 const WORK: u32 = 0;
 const WIDTHS: [usize; 5] = [4, 8, 16, 32, 64];
@@ -18,16 +19,51 @@ pub const FIGURE: Figure = Figure {
 };
 
 fn find(lab: &Lab) -> Result<Findings, Error> {
+    let of_paper = trees(lab, |width| {
+        CounterChoice::named(DTREE.method, Some(width)).expect("a method of the library")
+    })?;
+    let halving = trees(lab, |width| {
+        trees::tree(DTREE.method, &halving(width)).expect("a tree of the library")
+    })?;
+    let range = "the range in which a width is best grows with the width";
+    let claims = vec![
+        narrow_loses(lab, &of_paper),
+        wide_loses(lab, &of_paper),
+        ranges_grow(lab, range, &of_paper).because(PRISMS),
+        ranges_grow(lab, &format!("(other prisms) {range}"), &halving),
+    ];
+    let panel = |title: &str, series| Panel {
+        title: title.to_owned(),
+        ..Panel::new(processors_axis(), throughput_axis(), series)
+    };
+    Ok(Findings {
+        setup: setup(lab, WORK),
+        panels: vec![
+            panel("prisms as in a tree of width 32, counted from the leaves", of_paper),
+            panel("prisms that halve from a quarter of the width at the root", halving),
+        ],
+        claims,
+    })
+}
+
+const PRISMS: &str = "the paper gives prism sizes for width 32 only. Counted from the leaves, as \
+    here, trees of width 4 and 8 both have two slots at the root, which is what runs out, so that \
+    width 8 is never worth its extra level. With prisms that halve from a quarter of the width at \
+    the root, see the next claim";
+
+/// Prisms from the root down: a quarter of the width, then half at each level, at least one.
+fn halving(width: usize) -> Vec<usize> {
+    (0..width.ilog2()).map(|level| ((width / 4) >> level).max(1)).collect()
+}
+
+/// The throughput of trees of all widths.
+fn trees(lab: &Lab, counter: impl Fn(usize) -> CounterChoice) -> Result<Vec<Curve>, Error> {
     let widths = lab.pick(&WIDTHS[..], &WIDTHS_SMOKE[..]);
     let row = |&width: &usize| {
-        let (_, runs) = Contender { width: Some(width), ..DTREE }.runs(lab, WORK);
-        (format!("DTree[{width}]"), runs)
+        runs(lab, &format!("DTree[{width}]"), &counter(width), processors(lab), WORK)
     };
     let rows = lab.sweep(FIGURE.id, REPETITIONS, widths.iter().map(row).collect())?;
-    let curves: Vec<Curve> = rows.iter().map(|row| row.curve(throughput)).collect();
-    let claims =
-        vec![narrow_loses(lab, &curves), wide_loses(lab, &curves), ranges_grow(lab, &curves)];
-    Ok(Findings { claims, ..findings(lab, WORK, throughput_axis(), curves) })
+    Ok(rows.iter().map(|row| row.curve(throughput)).collect())
 }
 
 /// The best curve at `x`, and its value.
@@ -85,9 +121,9 @@ fn ranges(curves: &[Curve]) -> Vec<Option<(f64, f64)>> {
     ranges
 }
 
-fn ranges_grow(lab: &Lab, curves: &[Curve]) -> Claim {
+fn ranges_grow(lab: &Lab, text: &str, curves: &[Curve]) -> Claim {
     let claim = Claim::new(
-        "the range in which a width is best grows with the width",
+        text,
         "of the widths that are best somewhere (at least three), each but the last has a range \
          at least as long as the one before, and they follow each other",
     );
@@ -124,15 +160,15 @@ mod tests {
         let lab = Lab::new(false, 1, 1);
         let papers = three(15.0, 3.0);
         assert_eq!(ranges(&papers), [Some((1.0, 1.0)), Some((2.0, 64.0)), Some((256.0, 256.0))]);
-        let claim = ranges_grow(&lab, &papers);
+        let claim = ranges_grow(&lab, "ranges", &papers);
         assert_eq!(claim.measured, "w4 P = 1..1, w8 P = 2..64, w16 P = 256..256");
         assert_eq!(claim.holds, Some(true));
         assert_eq!(narrow_loses(&lab, &papers).measured, "22 % of w16 at P = 256");
         assert_eq!(wide_loses(&lab, &papers).holds, Some(true));
         let torn = three(5.0, 3.0);
-        assert_eq!(ranges_grow(&lab, &torn).holds, Some(false), "w4 is best again at 8");
+        assert_eq!(ranges_grow(&lab, "ranges", &torn).holds, Some(false), "w4 is best again at 8");
         let only_wide = [curve("w4", &[(256.0, 1.0)]), curve("w8", &[(256.0, 2.0)])];
-        assert_eq!(ranges_grow(&lab, &only_wide).holds, Some(false));
+        assert_eq!(ranges_grow(&lab, "ranges", &only_wide).holds, Some(false));
         assert_eq!(wide_loses(&lab, &only_wide).holds, Some(false));
     }
 }

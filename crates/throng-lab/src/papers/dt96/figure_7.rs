@@ -61,10 +61,11 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
             lab.pick(SEEDS, SEEDS_SMOKE),
             lab.seed
         ),
-        x: Axis::new("processors halted", Scale::Linear),
-        y: Axis::new("runs in which all others finish (%)", Scale::Linear),
-        series: vec![curve("wait-free balancer", &wait_free), curve("lock at the toggle", &locked)],
-        marks: Vec::new(),
+        panels: vec![Panel::new(
+            Axis::new("processors halted", Scale::Linear),
+            Axis::new("runs in which all others finish (%)", Scale::Linear),
+            vec![curve("wait-free balancer", &wait_free), curve("lock at the toggle", &locked)],
+        )],
         claims,
     })
 }
@@ -132,6 +133,6 @@ mod tests {
         let holds: Vec<Option<bool>> = findings.claims.iter().map(|claim| claim.holds).collect();
         assert_eq!(holds, [Some(true), Some(true)], "{:?}", findings.claims);
         assert!(findings.claims[1].measured.contains("--fault 'halt any"), "a way to see it again");
-        assert!(findings.series[0].points.iter().all(|point| point.y == 100.0));
+        assert!(findings.panels[0].series[0].points.iter().all(|point| point.y == 100.0));
     }
 }

@@ -12,9 +12,9 @@ pub mod figure_8;
 pub mod figure_8b;
 pub mod figure_9;
 
-use super::Findings;
 use super::curve::Curve;
 use super::lab::{Lab, Row};
+use super::{Findings, Panel};
 use crate::chart::{Axis, Scale};
 use crate::error::Error;
 use crate::simulated::measured::Measured;
@@ -55,8 +55,9 @@ const EXP_BACKOFF: Contender =
 const MCS: Contender = Contender { label: "MCS", method: "locked-mcs", width: None };
 /// Of "optimal width": half as many leaves as processors.
 const CTREE: Contender = Contender { label: "CTree", method: "combining-tree", width: None };
+/// Toggles and counters under locks with exponential backoff.
 const CNET: Contender =
-    Contender { label: "CNet[64]", method: "counting-network", width: Some(64) };
+    Contender { label: "CNet[64]", method: "counting-network-locked", width: Some(64) };
 /// Prisms of 8, 4, 2, 2, 1 from the root down; a spin of at most 128 that adapts; tokens that wait
 /// for the toggle have a second chance (section 3.1).
 const DTREE: Contender =
@@ -70,20 +71,31 @@ impl Contender {
     }
 
     /// The benchmark for each number of processors.
-    fn runs(&self, lab: &Lab, work: u32) -> (String, Vec<(f64, CountingRun)>) {
-        let run = |&processors: &usize| {
-            let run = CountingRun {
-                processors,
-                values: lab.pick(VALUES, VALUES_SMOKE),
-                warm_up: WARM_UP,
-                work,
-                ..CountingRun::new(self.counter(), lab.alewife())
-            };
-            (processors as f64, run)
-        };
-        let processors = lab.pick(&PROCESSORS[..], &PROCESSORS_SMOKE[..]);
-        (self.label.to_owned(), processors.iter().map(run).collect())
+    fn runs(&self, lab: &Lab, work: u32) -> Runs {
+        runs(lab, self.label, &self.counter(), processors(lab), work)
     }
+}
+
+/// The runs of one curve.
+type Runs = (String, Vec<(f64, CountingRun)>);
+
+fn processors(lab: &Lab) -> &'static [usize] {
+    lab.pick(&PROCESSORS[..], &PROCESSORS_SMOKE[..])
+}
+
+/// The benchmark for each of these numbers of processors.
+fn runs(lab: &Lab, label: &str, counter: &CounterChoice, processors: &[usize], work: u32) -> Runs {
+    let run = |&processors: &usize| {
+        let run = CountingRun {
+            processors,
+            values: lab.pick(VALUES, VALUES_SMOKE),
+            warm_up: WARM_UP,
+            work,
+            ..CountingRun::new(counter.clone(), lab.alewife())
+        };
+        (processors as f64, run)
+    };
+    (label.to_owned(), processors.iter().map(run).collect())
 }
 
 /// The index distribution benchmark for some counters.
@@ -140,12 +152,6 @@ fn row<'a>(rows: &'a [Row], contender: &Contender) -> &'a Row {
 
 /// Findings over the number of processors.
 fn findings(lab: &Lab, work: u32, y: Axis, series: Vec<Curve>) -> Findings {
-    Findings {
-        setup: setup(lab, work),
-        x: processors_axis(),
-        y,
-        series,
-        marks: Vec::new(),
-        claims: Vec::new(),
-    }
+    let panel = Panel::new(processors_axis(), y, series);
+    Findings { setup: setup(lab, work), panels: vec![panel], claims: Vec::new() }
 }

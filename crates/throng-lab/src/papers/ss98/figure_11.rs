@@ -1,15 +1,15 @@
 //! SS98 Figure 11: latency by the size of the prisms: depth 3, 64 processors, L varied.
 
-use super::{NOISE, REPETITIONS, latency, new_tree, run, setup};
+use super::{NEW, NOISE, REPETITIONS, latency, run, setup, tree};
 use crate::chart::{Axis, Scale};
 use crate::error::Error;
 use crate::papers::claim::Claim;
 use crate::papers::curve::{Curve, LinearFit, Point};
 use crate::papers::draw::short;
 use crate::papers::lab::Lab;
-use crate::papers::{Figure, Findings};
+use crate::papers::{Figure, Findings, Panel};
 
-const DEPTH: u32 = 3;
+pub(super) const DEPTH: u32 = 3;
 const TOGETHER: usize = 64;
 const TOGETHER_SMOKE: usize = 8;
 /// Prism slots on each level.
@@ -30,10 +30,19 @@ pub const FIGURE: Figure = Figure {
     find,
 };
 
+/// How many processors.
+pub(super) fn processors(lab: &Lab) -> usize {
+    lab.pick(TOGETHER, TOGETHER_SMOKE)
+}
+
+/// Sizes of the prisms.
+pub(super) fn cells(lab: &Lab) -> &'static [usize] {
+    lab.pick(&CELLS[..], &CELLS_SMOKE[..])
+}
+
 fn find(lab: &Lab) -> Result<Findings, Error> {
-    let processors = lab.pick(TOGETHER, TOGETHER_SMOKE);
-    let cells = lab.pick(&CELLS[..], &CELLS_SMOKE[..]);
-    let at = |&cells: &usize| (cells as f64, run(lab, new_tree(DEPTH, cells), processors));
+    let (processors, cells) = (processors(lab), cells(lab));
+    let at = |&cells: &usize| (cells as f64, run(lab, tree(NEW, DEPTH, cells), processors));
     let rows = vec![("latency".to_owned(), cells.iter().map(at).collect())];
     let rows = lab.sweep(FIGURE.id, REPETITIONS, rows)?;
     let curve = rows[0].curve(latency);
@@ -45,10 +54,11 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     ];
     Ok(Findings {
         setup: setup(lab, &format!("the new balancer, depth {DEPTH}, {processors} processors")),
-        x: Axis::new("prism slots on each level (L)", Scale::Log2),
-        y: Axis::new("latency (cycles)", Scale::Linear),
-        series: vec![curve],
-        marks: Vec::new(),
+        panels: vec![Panel::new(
+            Axis::new("prism slots on each level (L)", Scale::Log2),
+            Axis::new("latency (cycles)", Scale::Linear),
+            vec![curve],
+        )],
         claims,
     })
 }
@@ -94,31 +104,28 @@ fn has_optimum(lab: &Lab, curve: &Curve) -> Claim {
     claim.judged(measured, lab.judge(above(first.y) && above(last.y)))
 }
 
-/// The rise from each point after the lowest to the next, for a doubling of L, as a part of the
-/// lowest.
+/// The rise from each point after the lowest to the next: cycles for each slot.
 fn rises(curve: &Curve) -> Vec<f64> {
     let Some(best) = curve.lowest() else { return Vec::new() };
     let after = curve.between(best.x, f64::INFINITY);
-    let rise = |pair: &[Point]| (pair[1].y - pair[0].y) / (pair[1].x / pair[0].x).log2() / best.y;
+    let rise = |pair: &[Point]| (pair[1].y - pair[0].y) / (pair[1].x - pair[0].x);
     after.windows(2).map(rise).collect()
 }
 
+/// The paper expects a linear rise in L first: slopes are per slot, not per doubling.
 fn tapers_off(lab: &Lab, curve: &Curve) -> Claim {
     let claim = Claim::new(
         "then a rise that tapers off",
-        "the last doubling of L raises latency by less than half of what the steepest does",
+        "a slot more costs less than half as much at the largest L as where it costs most",
     );
     let rises = rises(curve);
     let (Some(&last), Some(steepest)) = (rises.last(), rises.iter().copied().reduce(f64::max))
     else {
         return claim.judged("there is no rise", lab.judge(false));
     };
-    let measured = format!(
-        "a doubling adds {:.0} % of the optimum at most, the last one {:.0} %",
-        100.0 * steepest,
-        100.0 * last
-    );
-    claim.judged(measured, lab.judge(steepest > NOISE && last < 0.5 * steepest))
+    let measured =
+        format!("{} cycles a slot at most, {} at the largest L", short(steepest), short(last));
+    claim.judged(measured, lab.judge(steepest > 0.0 && last < 0.5 * steepest))
 }
 
 #[cfg(test)]

@@ -3,14 +3,14 @@
 
 use std::rc::Rc;
 
-use super::{adaptive_tree, new_tree, original_tree};
+use super::{ADAPTIVE, NEW, ORIGINAL, tree};
 use crate::chart::{Axis, Scale};
 use crate::error::Error;
 use crate::papers::claim::Claim;
 use crate::papers::curve::{Curve, Point};
 use crate::papers::draw::short;
 use crate::papers::lab::Lab;
-use crate::papers::{Figure, Findings};
+use crate::papers::{Figure, Findings, Panel};
 use crate::simulated::CountingRun;
 use crate::simulated::measured::{Measured, WINDOW_VALUES, Window};
 
@@ -43,9 +43,9 @@ pub const FIGURE: Figure = Figure {
 fn find(lab: &Lab) -> Result<Findings, Error> {
     let processors = lab.pick(TOGETHER, TOGETHER_SMOKE);
     let contenders = [
-        ("original", original_tree(DEPTH, CELLS)),
-        ("original, adaptive", adaptive_tree(DEPTH, CELLS)),
-        ("new", new_tree(DEPTH, CELLS)),
+        ("original", tree(ORIGINAL, DEPTH, CELLS)),
+        ("original, adaptive", tree(ADAPTIVE, DEPTH, CELLS)),
+        ("new", tree(NEW, DEPTH, CELLS)),
     ];
     let run = |(_, counter): &(&str, _)| CountingRun {
         processors,
@@ -70,10 +70,11 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
             "alewife, depth {DEPTH}, L = {CELLS}, {processors} processors, one run from seed {}",
             lab.seed
         ),
-        x: Axis::new("values delivered", Scale::Linear),
-        y: Axis::new("latency (cycles)", Scale::Log10),
-        series,
-        marks: Vec::new(),
+        panels: vec![Panel::new(
+            Axis::new("values delivered", Scale::Linear),
+            Axis::new("latency (cycles)", Scale::Log10),
+            series,
+        )],
         claims,
     })
 }

@@ -1,16 +1,16 @@
 //! SS98 Figures 9 and 10: latency by the number of processors, trees of depth 5 and 6, as many prism
 //! slots on each level as leaves.
 
-use super::{NOISE, REPETITIONS, latency, new_tree, run, setup};
+use super::{NEW, NOISE, REPETITIONS, latency, run, setup, tree};
 use crate::chart::{Axis, Mark, Scale};
 use crate::error::Error;
 use crate::papers::claim::Claim;
 use crate::papers::curve::Curve;
 use crate::papers::draw::short;
-use crate::papers::lab::Lab;
-use crate::papers::{Figure, Findings};
+use crate::papers::lab::{Lab, Row};
+use crate::papers::{Figure, Findings, Panel};
 
-const DEPTHS: [u32; 2] = [5, 6];
+pub(super) const DEPTHS: [u32; 2] = [5, 6];
 const PROCESSORS: [usize; 29] = [
     1, 2, 3, 4, 5, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224,
     256, 320, 384, 448, 512,
@@ -47,10 +47,15 @@ fn valley_place(depth: u32) -> f64 {
     f64::from(depth) * cells(depth) as f64
 }
 
+/// Numbers of processors.
+pub(super) fn processors(lab: &Lab) -> &'static [usize] {
+    lab.pick(&PROCESSORS[..], &PROCESSORS_SMOKE[..])
+}
+
 fn find(lab: &Lab) -> Result<Findings, Error> {
-    let processors = lab.pick(&PROCESSORS[..], &PROCESSORS_SMOKE[..]);
+    let processors = processors(lab);
     let row = |&depth: &u32| {
-        let counter = new_tree(depth, cells(depth));
+        let counter = tree(NEW, depth, cells(depth));
         let at = |&p: &usize| (p as f64, run(lab, counter.clone(), p));
         (format!("depth {depth}"), processors.iter().map(at).collect())
     };
@@ -58,23 +63,48 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     let curves: Vec<Curve> = rows.iter().map(|row| row.curve(latency)).collect();
     let [five, six] = &curves[..] else { unreachable!("two depths") };
     let claims = vec![
-        flat_at_first(lab, five, 5),
-        flat_at_first(lab, six, 6),
-        peaks(lab, five, six),
-        valley(lab, five, 5),
-        valley(lab, six, 6),
+        flat_at_first(lab, five, 5).because(misses(&rows[0], 5)),
+        flat_at_first(lab, six, 6).because(misses(&rows[1], 6)),
+        peaks(lab, five, six).because(PEAK),
+        valley(lab, five, 5).because(PEAK),
+        valley(lab, six, 6).because(format!(
+            "{PEAK}. At P = 512 processors waited at: {}",
+            rows[1].hottest(512.0)
+        )),
         rises_again(lab, five),
     ];
     let mark = |&depth: &u32| Mark::new(peak_scale(depth), format!("d sqrt(L), d = {depth}"));
     Ok(Findings {
         setup: setup(lab, "the new balancer, L = 2^d"),
-        x: Axis::new("processors", Scale::Log2),
-        y: Axis::new("latency (cycles)", Scale::Linear),
-        series: curves.clone(),
-        marks: lab.pick(DEPTHS.iter().map(mark).collect(), Vec::new()),
+        panels: vec![Panel {
+            marks: lab.pick(DEPTHS.iter().map(mark).collect(), Vec::new()),
+            ..Panel::new(
+                Axis::new("processors", Scale::Log2),
+                Axis::new("latency (cycles)", Scale::Linear),
+                curves.clone(),
+            )
+        }],
         claims,
     })
 }
+
+/// Why latency is not flat from one processor on.
+fn misses(row: &Row, depth: u32) -> String {
+    let misses = row.curve(|run| run.memory.total.misses as f64 / run.handed_out as f64);
+    let at = |x: f64| misses.at(x).map_or("-".to_owned(), short);
+    format!(
+        "one processor alone finds every line in its own cache ({} misses a value), from two on \
+         it does not ({} at P = 2, {} at P = {depth}); the model has no caches",
+        at(1.0),
+        at(2.0),
+        at(f64::from(depth))
+    )
+}
+
+pub(super) const PEAK: &str = "in the model a toggle lets one token pass in the time of one try at the prism. \
+    On this machine a try is several transfers of lines and a wait, and a toggle lets several \
+    tokens pass in that time: toggles are no bottleneck before diffraction sets in, and there is \
+    little or no hill";
 
 fn flat_at_first(lab: &Lab, curve: &Curve, depth: u32) -> Claim {
     let claim = Claim::new(

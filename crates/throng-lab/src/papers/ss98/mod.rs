@@ -7,16 +7,12 @@
 pub mod figure_11;
 pub mod figure_12;
 pub mod figure_9_10;
-
-use throng::counter::Counting;
-use throng::counter::diffracting::{
-    Adaptive, Balancer, DiffractingTree, Original, Prisms, StarvationFree, TreeShape,
-};
-use throng_sim::Sim;
+pub mod model;
+pub mod validation;
 
 use super::lab::Lab;
 use crate::simulated::measured::Measured;
-use crate::simulated::{CounterChoice, CountingRun};
+use crate::simulated::{CounterChoice, CountingRun, trees};
 
 /// Numbers handed out in a run.
 const VALUES: u64 = 20_000;
@@ -30,33 +26,18 @@ const REPETITIONS: u64 = 3;
 /// Differences smaller than this part are noise.
 const NOISE: f64 = 0.05;
 
+/// The new algorithm (Figure 6).
+const NEW: &str = "diffracting";
+/// The original algorithm (Figure 5).
+const ORIGINAL: &str = "diffracting-original";
+/// The original algorithm with the spin that each processor learns (DT96 Figure 6).
+const ADAPTIVE: &str = "diffracting-adaptive";
+
 /// A tree with `cells` prism slots on each level, 2^i prisms of `cells` / 2^i, rounded up, on level
 /// i (section 4).
-fn tree<B: Balancer<Sim>>(depth: u32, cells: usize) -> CounterChoice {
+fn tree(method: &str, depth: u32, cells: usize) -> CounterChoice {
     let sizes: Vec<usize> = (0..depth).map(|level| cells.div_ceil(1 << level)).collect();
-    let typed = sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-    let options = format!("--width {} --prisms {typed}", 1 << depth);
-    CounterChoice::custom(B::ABOUT.name, options, move |_| {
-        let prisms = Prisms::Sizes(sizes.clone());
-        let shape = TreeShape { prisms, ..TreeShape::of_depth(depth) };
-        let tree = DiffractingTree::<Sim, B>::on_machine(&shape)?;
-        Ok(Box::new(tree) as Box<dyn Counting<Sim>>)
-    })
-}
-
-/// The new algorithm (Figure 6).
-fn new_tree(depth: u32, cells: usize) -> CounterChoice {
-    tree::<StarvationFree<Sim>>(depth, cells)
-}
-
-/// The original algorithm (Figure 5).
-fn original_tree(depth: u32, cells: usize) -> CounterChoice {
-    tree::<Original<Sim>>(depth, cells)
-}
-
-/// The original algorithm with the spin that each processor learns (DT96 Figure 6).
-fn adaptive_tree(depth: u32, cells: usize) -> CounterChoice {
-    tree::<Adaptive<Sim>>(depth, cells)
+    trees::tree(method, &sizes).expect("a tree of the library")
 }
 
 /// The benchmark.

@@ -1,0 +1,178 @@
+//! The model of SS98 section 3 against the simulated machine: do the peak and the optimum of latency
+//! lie where the Markov chain puts them?
+//!
+//! The model counts steps and the machine cycles, so only places are compared, not heights; curves
+//! are drawn in units of their own largest value. A place is read from a grid of points about 1.3
+//! apart, so it is known to within that factor at best.
+
+use super::{NEW, NOISE, REPETITIONS, figure_9_10, figure_11, latency, run, setup, tree};
+use crate::chart::{Axis, Scale};
+use crate::error::Error;
+use crate::model::markov::{Length, measure};
+use crate::model::{Setting, Tree};
+use crate::papers::claim::Claim;
+use crate::papers::curve::{Curve, Point};
+use crate::papers::lab::Lab;
+use crate::papers::{Figure, Findings, Panel};
+use crate::simulated::parallel::parallel;
+
+/// Places that differ by no more than this factor agree.
+const AGREE: f64 = 2.0;
+/// Moves and tries of processors in a simulation of the chain.
+const EFFORT: usize = 1_000_000;
+const EFFORT_SMOKE: usize = 5000;
+
+/// The figure.
+pub const FIGURE: Figure = Figure {
+    id: "SS98-V",
+    title: "the model against the simulated machine",
+    paper: "SS98 section 4",
+    shows: "The peak over P and the optimum over L lie where the Markov chain puts them.",
+    find,
+};
+
+fn find(lab: &Lab) -> Result<Findings, Error> {
+    let mut panels = Vec::new();
+    let mut claims = Vec::new();
+    for depth in figure_9_10::DEPTHS {
+        let [machine, chain] = over_processors(lab, depth)?;
+        let why = figure_9_10::PEAK;
+        claims.push(same_peak(lab, &machine, &chain, depth).because(why));
+        claims.push(same_valley(lab, &machine, &chain, depth).because(why));
+        panels.push(panel(
+            format!("depth {depth}, L = {}", 1 << depth),
+            "processors",
+            machine,
+            chain,
+        ));
+    }
+    let [machine, chain] = over_cells(lab)?;
+    claims.push(same_optimum(lab, &machine, &chain));
+    let title = format!("depth {}, {} processors", figure_11::DEPTH, figure_11::processors(lab));
+    panels.push(panel(title, "prism slots on each level (L)", machine, chain));
+    Ok(Findings { setup: setup(lab, "the new balancer, and the Markov chain"), panels, claims })
+}
+
+/// Latency by the number of processors: of the machine and of the chain.
+fn over_processors(lab: &Lab, depth: u32) -> Result<[Curve; 2], Error> {
+    let processors = figure_9_10::processors(lab);
+    let counter = tree(NEW, depth, 1 << depth);
+    let at = |&p: &usize| (p as f64, run(lab, counter.clone(), p));
+    let rows = vec![("machine".to_owned(), processors.iter().map(at).collect())];
+    let machine = lab.sweep(FIGURE.id, REPETITIONS, rows)?[0].curve(latency);
+    let setting = |&p: &usize| (p as f64, Setting::of_paper(Tree::of_depth(depth), p));
+    Ok([machine, chain(lab, processors.iter().map(setting).collect())])
+}
+
+/// Latency by the size of the prisms: of the machine and of the chain.
+fn over_cells(lab: &Lab) -> Result<[Curve; 2], Error> {
+    let (cells, processors) = (figure_11::cells(lab), figure_11::processors(lab));
+    let at = |&l: &usize| (l as f64, run(lab, tree(NEW, figure_11::DEPTH, l), processors));
+    let rows = vec![("machine".to_owned(), cells.iter().map(at).collect())];
+    let machine = lab.sweep(FIGURE.id, REPETITIONS, rows)?[0].curve(latency);
+    let setting = |&prism: &usize| {
+        let tree = Tree { depth: figure_11::DEPTH, prism };
+        (prism as f64, Setting::of_paper(tree, processors))
+    };
+    Ok([machine, chain(lab, cells.iter().map(setting).collect())])
+}
+
+/// Latency of the chain in steps.
+fn chain(lab: &Lab, settings: Vec<(f64, Setting)>) -> Curve {
+    let (effort, seed) = (lab.pick(EFFORT, EFFORT_SMOKE), lab.seed);
+    let progress = indicatif::ProgressBar::hidden();
+    let points = parallel(&settings, lab.threads, &progress, |(x, setting)| {
+        let measured = measure(setting, Length::of_effort(setting, effort), seed);
+        Point::exact(*x, measured.latency(setting).mean)
+    });
+    Curve::measured("Markov chain", points)
+}
+
+fn panel(title: String, x: &str, machine: Curve, chain: Curve) -> Panel {
+    let series = vec![of_largest(machine), of_largest(chain)];
+    let y = Axis::new("latency (part of its largest)", Scale::Linear);
+    Panel { title, ..Panel::new(Axis::new(x, Scale::Log2), y, series) }
+}
+
+/// In units of its largest value.
+fn of_largest(mut curve: Curve) -> Curve {
+    if let Some(most) = curve.highest() {
+        for point in &mut curve.points {
+            *point = Point {
+                x: point.x,
+                y: point.y / most.y,
+                min: point.min / most.y,
+                max: point.max / most.y,
+            };
+        }
+    }
+    curve
+}
+
+fn agree(a: f64, b: f64) -> bool {
+    (a / b).max(b / a) <= AGREE
+}
+
+/// Judges two places, either of which may not exist.
+fn judge(lab: &Lab, claim: Claim, what: &str, machine: Option<f64>, chain: Option<f64>) -> Claim {
+    let say = |place: Option<f64>| place.map_or("none".to_owned(), |x| format!("{what} = {x}"));
+    let measured = format!("machine: {}, chain: {}", say(machine), say(chain));
+    let holds = machine.zip(chain).is_some_and(|(machine, chain)| agree(machine, chain));
+    claim.judged(measured, lab.judge(holds))
+}
+
+fn same_peak(lab: &Lab, machine: &Curve, chain: &Curve, depth: u32) -> Claim {
+    let claim = Claim::new(
+        format!("d = {depth}: the peak of latency is where the model puts it"),
+        format!(
+            "both have one (a fall of more than {:.0} % after it), at most a factor of {AGREE} apart",
+            100.0 * NOISE
+        ),
+    );
+    let peak = |curve: &Curve| curve.peak_and_valley(NOISE).map(|(peak, _)| peak.x);
+    judge(lab, claim, "P", peak(machine), peak(chain))
+}
+
+fn same_valley(lab: &Lab, machine: &Curve, chain: &Curve, depth: u32) -> Claim {
+    let claim = Claim::new(
+        format!("d = {depth}: and so is the optimum after it"),
+        format!("both have one, at most a factor of {AGREE} apart"),
+    );
+    let valley = |curve: &Curve| curve.peak_and_valley(NOISE).map(|(_, valley)| valley.x);
+    judge(lab, claim, "P", valley(machine), valley(chain))
+}
+
+fn same_optimum(lab: &Lab, machine: &Curve, chain: &Curve) -> Claim {
+    let claim = Claim::new(
+        "the optimum over L is where the model puts it",
+        format!("at most a factor of {AGREE} apart"),
+    );
+    let lowest = |curve: &Curve| curve.lowest().map(|point| point.x);
+    judge(lab, claim, "L", lowest(machine), lowest(chain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::curve::tests::curve;
+
+    #[test]
+    fn places_are_compared_and_heights_are_not() {
+        let lab = Lab::new(false, 1, 1);
+        let machine = curve("m", &[(1.0, 10.0), (32.0, 90.0), (128.0, 40.0), (256.0, 60.0)]);
+        let chain = curve("c", &[(1.0, 1.0), (48.0, 3.0), (160.0, 2.0), (256.0, 2.5)]);
+        assert_eq!(same_peak(&lab, &machine, &chain, 5).holds, Some(true));
+        assert_eq!(same_valley(&lab, &machine, &chain, 5).holds, Some(true));
+        let late = curve("c", &[(1.0, 1.0), (128.0, 3.0), (256.0, 2.0)]);
+        let claim = same_peak(&lab, &machine, &late, 5);
+        assert_eq!(
+            (claim.holds, &*claim.measured),
+            (Some(false), "machine: P = 32, chain: P = 128")
+        );
+        let rise = Curve::formula("r", &[1.0, 8.0, 64.0], |x| x);
+        let claim = same_peak(&lab, &machine, &rise, 5);
+        assert_eq!((claim.holds, &*claim.measured), (Some(false), "machine: P = 32, chain: none"));
+        assert_eq!(same_optimum(&lab, &machine, &chain).holds, Some(true), "both at 1");
+        assert_eq!(of_largest(machine).highest().unwrap().y, 1.0);
+    }
+}
