@@ -5,8 +5,9 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::Instant;
 
+use throng::counter::{Shape, methods};
 use throng::machine::{Cpu, Line, Place, Word};
-use throng_sim::{End, Faults, Sim, SimCpu, SimWord, Simulation};
+use throng_sim::{End, Faults, MachineSpec, Sim, SimCpu, SimWord, Simulation};
 
 type Words = Vec<Line<SimWord>>;
 
@@ -39,6 +40,28 @@ fn ring(words: &Words, cpu: &SimCpu, rounds: u64) {
         }
         words[next].store(round + u64::from(next == 0), Release);
     }
+}
+
+/// Everybody counts, by a method of the library, on a machine with caches.
+fn measure_counter(machine: &str, method: &str, processors: usize, values: u64) {
+    let spec = MachineSpec::preset(machine).expect("a preset");
+    let method = methods::<Sim>().into_iter().find(|m| m.about.name == method).expect("a method");
+    let shape = Shape::for_processors(processors);
+    let simulation = Simulation::new().machine(spec).processors(processors).step_limit(u64::MAX);
+    let run = || {
+        let start = Instant::now();
+        let outcome = simulation
+            .run(
+                move || method.build(&shape).expect("a sound shape"),
+                move |counter, cpu| while counter.next_on(cpu) < values {},
+            )
+            .expect("a sound simulation");
+        assert_eq!(outcome.end, End::Finished);
+        outcome.accesses as f64 / start.elapsed().as_secs_f64() / 1e6
+    };
+    let best = (0..3).map(|_| run()).fold(0.0, f64::max);
+    let name = format!("{machine}, {}", method.about.name);
+    println!("{name:<28} {processors:>6} processors {best:>8.1} M accesses/s");
 }
 
 fn measure(
@@ -83,6 +106,12 @@ fn main() {
         measure("one word", processors, accesses, Faults::none(), one_word);
         measure("random words", processors, accesses, Faults::none(), random_words);
         measure("ring of waits", processors, accesses / 3, Faults::none(), ring);
+    }
+    let values = if smoke { 500 } else { 200_000 };
+    for processors in [16, 64, 256, 1024, 4096] {
+        for method in ["counting-network", "diffracting-second-chance", "diffracting"] {
+            measure_counter("alewife", method, processors, values);
+        }
     }
     let delays = Faults::none().random_delays(4, 100);
     measure("random words, delays", 256, accesses, delays, random_words);

@@ -253,6 +253,9 @@ impl Engine {
     /// Those who sleep on a copy of `line` that was taken away wake up when they learn of it.
     #[inline]
     fn tell_revoked(&mut self, line: LineId) {
+        if self.revoked.is_empty() {
+            return;
+        }
         for (processor, time) in self.revoked.drain(..) {
             let sooner = time < self.queue.time_of(processor);
             if self.sleepers.sleeps_on(processor, line) && sooner {

@@ -5,7 +5,8 @@
 //! simulated time runs next. Nothing else decides, so the same seed gives the same run, bit for
 //! bit: every value, every time, every order. That makes rare interleavings repeatable, lets one
 //! laptop look at machines of thousands of processors, and lets processors be delayed, stalled,
-//! preempted or halted at any chosen access or time ([`Faults`]).
+//! preempted or halted at any chosen access or time ([`Faults`]). What an access costs is told by
+//! a [`MachineSpec`]: presets of known machines, a TOML file, or the ideal machine used here:
 //!
 //! ```
 //! use throng::counter::{Counting, Hardware};
@@ -30,19 +31,28 @@
 //!
 //! # The rules of this machine
 //!
-//! - **Time.** Computing costs nothing. A shared access costs [`access_cycles`], and accesses to
-//!   one line are served one at a time, in the order in which they were issued. [`Cpu::pause`]
-//!   costs a cycle a unit, [`Cpu::retry`] a few cycles; [`Cpu::clock`] is free.
+//! - **Time.** Computing costs nothing but the few instructions that the machine charges with each
+//!   shared access. [`Cpu::pause`] costs a cycle a unit, [`Cpu::retry`] a few cycles;
+//!   [`Cpu::clock`] is free. On the ideal machine an access costs [`access_cycles`], and accesses
+//!   to one line are served one at a time, in the order in which they were issued. Other machines
+//!   have caches, homes, buses, networks: [`spec`] lists the parts, and `src/memory` has a file for
+//!   each kind with its rules.
 //! - **Order.** An access takes effect at the moment it completes. What happens at the same
 //!   cycle happens in the order of processor ids: that is the one tie rule.
 //! - **Memory is sequentially consistent.** Orderings are ignored, and a fence does nothing and
 //!   costs nothing. Errors of ordering are for the model checkers to find.
-//! - **Waiting.** A processor in [`Word::wait_while`] looks once, then sleeps until another
-//!   processor writes the word (whatever value), and then pays for a new look.
-//!   [`Word::spin_while`] does the same until its polls, [`POLL_CYCLES`] each, have passed.
+//! - **Lines.** Words made on one line move together: who writes one takes away the others'
+//!   copies of all (false sharing).
+//! - **Waiting.** A processor in [`Word::wait_while`] looks once, then sleeps, at no cost, until
+//!   its copy of the line is taken away by a writer (whatever the value), and then pays for a new
+//!   look. [`Word::spin_while`] does the same until its polls, [`POLL_CYCLES`] each, have passed.
+//!   On a machine without copies both look again every [`POLL_CYCLES`], and each look costs.
 //! - **Outside.** Before and after the run, and while a processor unwinds from a panic or from
 //!   having been halted, operations act at once and cost nothing. There, nobody else is
 //!   running: a wait that would block panics, or, while unwinding, returns what it saw.
+//!
+//! Every run counts accesses and copies twice, where they begin and where they end, and panics if
+//! the two differ: then the simulator is wrong, not the algorithm.
 //!
 //! Words have numbers, 0, 1, 2, ... in the order in which they were made, so that two runs can be
 //! compared. A word belongs to the run in which it was made: make it in the setup or in the body.

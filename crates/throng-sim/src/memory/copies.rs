@@ -10,14 +10,11 @@ const FEW: usize = 6;
 
 /// The processors that have copies of a line. A copy is exclusive if its holder may write.
 #[derive(Debug)]
-pub(super) struct Copies {
-    holders: Holders,
-    exclusive: bool,
-}
+pub(super) struct Copies(Holders);
 
 #[derive(Debug)]
 enum Holders {
-    Few { count: u8, ids: [u16; FEW] },
+    Few { count: u8, exclusive: bool, ids: [u16; FEW] },
     Many(Box<Bits>),
 }
 
@@ -62,11 +59,11 @@ impl Bits {
 
 impl Copies {
     pub(super) const fn none() -> Self {
-        Copies { holders: Holders::Few { count: 0, ids: [0; FEW] }, exclusive: false }
+        Copies(Holders::Few { count: 0, exclusive: false, ids: [0; FEW] })
     }
 
     pub(super) fn count(&self) -> usize {
-        match &self.holders {
+        match &self.0 {
             Holders::Few { count, .. } => (*count).into(),
             Holders::Many(bits) => bits.count,
         }
@@ -74,8 +71,8 @@ impl Copies {
 
     #[inline]
     pub(super) fn holds(&self, id: usize) -> bool {
-        match &self.holders {
-            Holders::Few { count, ids } => ids[..*count as usize].contains(&(id as u16)),
+        match &self.0 {
+            Holders::Few { count, ids, .. } => ids[..*count as usize].contains(&(id as u16)),
             Holders::Many(bits) => bits.holds(id),
         }
     }
@@ -83,16 +80,16 @@ impl Copies {
     /// The one who may write.
     #[inline]
     pub(super) fn owner(&self) -> Option<usize> {
-        match &self.holders {
-            Holders::Few { ids, .. } if self.exclusive => Some(ids[0].into()),
+        match &self.0 {
+            Holders::Few { ids, exclusive: true, .. } => Some(ids[0].into()),
             _ => None,
         }
     }
 
     /// One of these processors that has a copy and is not `who`.
     pub(super) fn first_other(&self, range: Range<usize>, who: usize) -> Option<usize> {
-        match &self.holders {
-            Holders::Few { count, ids } => {
+        match &self.0 {
+            Holders::Few { count, ids, .. } => {
                 let ids = ids[..*count as usize].iter().map(|&id| usize::from(id));
                 ids.into_iter().find(|id| range.contains(id) && *id != who)
             }
@@ -103,12 +100,14 @@ impl Copies {
     /// One more copy; nobody may write any more. Says how many copies there are more than before:
     /// none if it had one.
     pub(super) fn share(&mut self, id: usize, processors: usize) -> usize {
-        self.exclusive = false;
+        if let Holders::Few { exclusive, .. } = &mut self.0 {
+            *exclusive = false;
+        }
         if self.holds(id) {
             return 0;
         }
-        match &mut self.holders {
-            Holders::Few { count, ids } if usize::from(*count) < FEW => {
+        match &mut self.0 {
+            Holders::Few { count, ids, .. } if usize::from(*count) < FEW => {
                 ids[usize::from(*count)] = id as u16;
                 *count += 1;
             }
@@ -117,7 +116,7 @@ impl Copies {
                 let mut bits = Box::new(Bits { count: 0, words });
                 ids.iter().for_each(|&few| bits.add(few.into()));
                 bits.add(id);
-                self.holders = Holders::Many(bits);
+                self.0 = Holders::Many(bits);
             }
             Holders::Many(bits) => bits.add(id),
         }
@@ -128,7 +127,7 @@ impl Copies {
     pub(super) fn own(&mut self, id: usize) {
         let mut ids = [0; FEW];
         ids[0] = id as u16;
-        *self = Copies { holders: Holders::Few { count: 1, ids }, exclusive: true };
+        *self = Copies(Holders::Few { count: 1, exclusive: true, ids });
     }
 
     /// Nobody has one any more. They must have been told.
@@ -146,8 +145,8 @@ impl Copies {
                 f(id);
             }
         };
-        match &self.holders {
-            Holders::Few { count, ids } => {
+        match &self.0 {
+            Holders::Few { count, ids, .. } => {
                 ids[..*count as usize].iter().for_each(|&id| tell(id.into()));
             }
             Holders::Many(bits) => {

@@ -95,10 +95,9 @@ impl Directory {
     /// Gets the line out of its owner's cache: when the owner lets go of it, and when it is at
     /// home again.
     fn recall(&mut self, home: usize, owner: usize, settled_at: u64, at: u64) -> (u64, u64) {
-        let node = self.lines.node(owner);
-        let asked = self.network.send(home, node, at).max(settled_at);
-        let given = asked + self.costs.holder;
-        (given, self.network.send(node, home, given))
+        let way = self.network.there_and_back(home, self.lines.node(owner));
+        let given = (at + way).max(settled_at) + self.costs.holder;
+        (given, given + way)
     }
 
     /// Takes the readers' copies away, one message after another; returns when the last has said
@@ -108,10 +107,10 @@ impl Directory {
         let per_node = processor.per_node;
         let (mut sent, mut gone) = (at, at);
         let tell = |reader: usize| {
-            let node = reader / per_node;
+            let way = network.there_and_back(home, reader / per_node);
             sent += costs.invalidate;
-            let told = network.send(home, node, sent);
-            gone = gone.max(network.send(node, home, told + costs.holder));
+            let told = sent + way;
+            gone = gone.max(told + costs.holder + way);
             told
         };
         lines.own(request, told, tell);
@@ -163,7 +162,7 @@ impl Memory for Directory {
                 if kind == Kind::Read {
                     self.lines.share(request);
                 } else {
-                    self.lines.own(request, revoked, |_| given);
+                    revoked.push(self.lines.take_over(request, owner, given));
                 }
                 let owner_node = self.lines.node(owner);
                 if costs.forward && !self.is_done_at_home(kind) {

@@ -128,6 +128,23 @@ impl Lines {
         self.get(request.line).copies.own(request.processor);
     }
 
+    /// The same where only `owner`, another processor, has a copy.
+    #[inline]
+    pub(super) fn take_over(
+        &mut self,
+        request: Request,
+        owner: usize,
+        told_at: u64,
+    ) -> (usize, u64) {
+        let line = self.get(request.line);
+        debug_assert_eq!(line.copies.owner(), Some(owner));
+        line.copies.own(request.processor);
+        line.traffic.invalidations += 1;
+        self.granted += 1;
+        self.revoked += 1;
+        (owner, told_at)
+    }
+
     /// Takes all copies away, the processor's own as well; the others are told.
     pub(super) fn clear(
         &mut self,

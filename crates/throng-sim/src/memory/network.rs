@@ -103,6 +103,13 @@ impl Network {
         at + self.cycles(from, to)
     }
 
+    /// Sends a message and its answer; returns how long each takes.
+    #[inline]
+    pub(super) fn there_and_back(&mut self, from: usize, to: usize) -> u64 {
+        self.messages += 2 * u64::from(from != to);
+        self.cycles(from, to)
+    }
+
     /// The request of an access that was issued now stands in line for the network, where others
     /// are before it. Returns when it leaves.
     #[inline]
