@@ -43,5 +43,6 @@ mod tests {
         assert_eq!(suggest("diffracting"), ["diffracting-prism", "diffracting-toggle"]);
         assert_eq!(suggestions("ss98-99", ["DT96-8", "SS98-9/10"]), ["SS98-9/10"]);
         assert_eq!(suggest("zzz").len(), 1, "something is always suggested");
+        assert_eq!(suggestions("ss98-99", ["DT96-9", "SS98-9/10"])[0], "SS98-9/10");
     }
 }

@@ -2,7 +2,7 @@
 
 use throng::counter::{Counting, Registered, Shape, methods};
 use throng::machine::Cpu;
-use throng_sim::{Faults, Outcome, Sim, Simulation};
+use throng_sim::{Faults, Outcome, Sim, SimCpu, Simulation};
 
 const PROCESSORS: usize = 12;
 
@@ -11,18 +11,21 @@ fn method(name: &str) -> Registered<Sim> {
 }
 
 /// Every processor counts 20 times, and thinks in between.
-fn count(name: &str, seed: u64, faults: Faults) -> Outcome<Box<dyn Counting<Sim>>, ()> {
+fn count(name: &str, seed: u64, faults: Faults) -> Outcome<Counter, ()> {
     let method = method(name);
     let setup = move || method.build(&Shape::for_processors(PROCESSORS)).unwrap();
-    let body = |counter: &Box<dyn Counting<Sim>>, cpu: &_| {
-        for _ in 0..20 {
-            counter.next_on(cpu);
-            Cpu::pause(cpu, 30);
-        }
-    };
     // Those who wait for a halted processor may retry for ever.
     let simulation = Simulation::new().processors(PROCESSORS).step_limit(100_000);
-    simulation.seed(seed).faults(faults).run(setup, body).unwrap()
+    simulation.seed(seed).faults(faults).run(setup, count_and_think).unwrap()
+}
+
+type Counter = Box<dyn Counting<Sim>>;
+
+fn count_and_think(counter: &Counter, cpu: &SimCpu) {
+    for _ in 0..20 {
+        counter.next_on(cpu);
+        cpu.pause(30);
+    }
 }
 
 /// How long one processor takes that pauses three times for 100 cycles and retries once.

@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn what_is_unknown_is_answered_with_what_is_near() {
-        let error = find("SS98-99").unwrap_err();
+        let error = find("SS98-9/11").unwrap_err();
         assert_eq!(error.exit_code(), 2);
         assert!(error.to_string().contains("SS98-9/10"), "{error}");
         for typed in ["", "/", "DT96", "DT96-", "figure"] {

@@ -225,10 +225,15 @@ impl CountingRun {
         let outcome = catching(|| self.simulate())
             .map_err(|message| self.failed(format!("it panicked: {message}")))?
             .map_err(|source| Error::Simulation { source })?;
-        if outcome.halted.is_empty() && outcome.end != End::Finished {
-            return Err(self.failed(outcome.end.to_string()));
-        }
         let deliveries = outcome.shared.deliveries.into_inner();
+        if outcome.halted.is_empty() && outcome.end != End::Finished {
+            let hint = match outcome.end {
+                End::StepLimit { .. } => "; `--steps` sets the limit",
+                _ => "",
+            };
+            let what = format!("{}, {} values handed out{hint}", outcome.end, deliveries.len());
+            return Err(self.failed(what));
+        }
         let unfinished = outcome.results.iter().filter(|result| result.is_none()).count();
         verify_values(&deliveries, unfinished).map_err(|wrong| self.failed(wrong.to_string()))?;
         if self.counter.consistency == Consistency::Linearizable {
