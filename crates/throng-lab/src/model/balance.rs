@@ -38,7 +38,13 @@ impl Settled {
     /// Processors that are not at work.
     #[must_use]
     pub fn in_tree(&self) -> f64 {
-        self.levels.iter().sum::<f64>() + self.at_counters
+        self.at_balancers() + self.at_counters
+    }
+
+    /// Processors at balancers: those that load the prisms.
+    #[must_use]
+    pub fn at_balancers(&self) -> f64 {
+        self.levels.iter().sum()
     }
 
     /// Steps from the root to a number, by Little's law.
@@ -167,7 +173,8 @@ fn limit(setting: &Setting) -> f64 {
     (0..setting.tree.depth).map(level).fold(counter_limit(setting), f64::min)
 }
 
-fn counter_limit(setting: &Setting) -> f64 {
+/// The throughput at which all counters are busy all the time.
+pub(super) fn counter_limit(setting: &Setting) -> f64 {
     match setting.counters {
         Counters::Unlimited => f64::INFINITY,
         Counters::Speed(speed) => speed * setting.tree.counters() as f64,

@@ -45,8 +45,9 @@ struct Row {
     #[serde(flatten)]
     tree: Tree,
     counters: usize,
-    /// Processors in the tree, on the average, and by prism cell.
+    /// Processors not at work, on the average.
     in_tree: f64,
+    /// Processors at balancers, by prism cell.
     load: Option<f64>,
     range: Option<String>,
     /// By the Markov chain.
@@ -66,13 +67,13 @@ impl Row {
         let setting = question.setting(tree);
         let expected = Expected::of(question, tree);
         let measured = measure(&setting, Length::of_effort(&setting, EFFORT), seed);
-        let latency = measured.latency(&setting);
+        let latency = measured.latency;
         let in_tree = question.processors as f64 - measured.working;
         Row {
             tree,
             counters: tree.counters(),
             in_tree,
-            load: (tree.depth > 0).then(|| in_tree / tree.all_cells()),
+            load: (tree.depth > 0).then(|| measured.levels.iter().sum::<f64>() / tree.all_cells()),
             range: expected.range.map(|range| range.words().to_owned()),
             latency: latency.mean,
             latency_error: latency.error,
@@ -173,19 +174,19 @@ impl Answer {
     fn expectation_line(&self) -> String {
         let row = &self.tree;
         let mut line = format!(
-            "Expect {} steps from root to number (+-{}), {} numbers a step; \
-             {:.0} % of all passages are diffractions.",
+            "Expect {} steps from root to number (+-{}), {} numbers a step.",
             short(row.latency),
             short(row.latency_error),
             short(row.throughput),
-            100.0 * row.diffracted,
         );
         if let (Some(range), Some(load)) = (&row.range, row.load) {
             let _ = write!(
                 line,
-                "\nOn the average {} processors are in the tree, {} a prism cell.\nRange: {range}.",
+                "\nOn the average {} processors are in the tree, {} a prism cell; {:.0} % of all \
+                 passages through balancers are diffractions.\nRange: {range}.",
                 short(row.in_tree),
                 short(load),
+                100.0 * row.diffracted,
             );
         }
         line
@@ -309,7 +310,7 @@ impl Point {
     fn of(setting: &Setting, seed: u64) -> Self {
         let measured = measure(setting, Length::of_effort(setting, CHART_EFFORT), seed);
         let work = f64::from(setting.work);
-        let latency = measured.latency(setting);
+        let latency = measured.latency;
         Point {
             processors: setting.processors,
             chain: latency.mean + work,
