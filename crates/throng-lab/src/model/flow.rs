@@ -160,7 +160,7 @@ fn largest(state: &State) -> f64 {
 /// At rest is where nothing changes faster than this, relative to the load.
 const REST: f64 = 1e-10;
 /// Steps after which the search for the fixed point is given up.
-const MOST_STEPS: usize = 2_000_000;
+const MOST_STEPS: usize = 100_000;
 
 /// Lets the flow run from all processors spread evenly until it rests.
 ///

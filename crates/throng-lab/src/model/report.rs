@@ -227,10 +227,10 @@ impl Answer {
             let near = (0.5..=2.0).contains(&(self.processors as f64 / peak.processors as f64));
             let _ = writeln!(
                 text,
-                "Latency of this tree is worst near {} processors ({} steps){}",
+                "Latency of this tree has a peak near {} processors ({} steps){}",
                 peak.processors,
                 short(peak.latency),
-                if near { ": you are there." } else { "." }
+                if near { ", and you are there." } else { "." }
             );
         }
         if own.tree.depth > 0 {
