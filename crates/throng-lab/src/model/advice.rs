@@ -6,14 +6,14 @@
 //!   number of processors should be approximately equal to the number of prism locations in the
 //!   tree" (section 4). So of all powers of two `L = 2^d` the one is taken for which `d L` is
 //!   nearest to `P`, by ratio.
-//! - Processors that work are not in the tree and do not count (ours; the paper has `work = 1`). How
-//!   many work follows from the [balance]: `work * E[Z]`.
+//! - Processors that work are not in the tree and do not count (ours; the paper has `work = 1`).
+//!   How many work follows from the [balance]: `work * E[Z]`.
 //! - "If the counter is `l` times faster than a diffracting process, we can trim the diffracting
 //!   tree so that a prism of size `l` feeds one counter. On the other hand if the speed of a
 //!   diffraction or a toggle step is `l` times faster than the counter, each leaf of the full
-//!   diffracting tree should feed a binary tree of depth `⌈log2 l⌉`" (end of section 3). So a counter
-//!   `R` times as fast as a prism takes `floor(log2 R)` levels off the tree, a slower one puts
-//!   `ceil(log2 1/R)` under it, and `L` stays.
+//!   diffracting tree should feed a binary tree of depth `⌈log2 l⌉`" (end of section 3). So a
+//!   counter `R` times as fast as a prism takes `floor(log2 R)` levels off the tree, a slower one
+//!   puts `ceil(log2 1/R)` under it, and `L` stays.
 //!
 //! For very few processors the rules end at a tree of depth 0: one counter.
 

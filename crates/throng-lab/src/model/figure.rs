@@ -408,7 +408,8 @@ impl Rounds {
                 "near P = {place:.0}, at most about {place:.0}, and falling after it"
             ),
             measured: format!(
-                "at P = {processors}, {round:.1} steps (d + 1 + √L is {:.1}); then down to {valley:.1}",
+                "at P = {processors}, {round:.1} steps (d + 1 + √L is {:.1}); then down to \
+                 {valley:.1}",
                 f64::from(self.tree.depth) + 1.0 + (self.tree.prism as f64).sqrt()
             ),
             holds: Some(
@@ -569,7 +570,8 @@ fn counters(size: &Size) -> ModelClaim {
     let ratio = size.chain(&setting).throughput.mean / tree.counters() as f64;
     ModelClaim {
         text: format!(
-            "Section 3.1: 2^d counters bound E[Z], one a step and counter (d = {}, L = 2^d, P = 12 dL)",
+            "Section 3.1: 2^d counters bound E[Z], one a step and counter (d = {}, L = 2^d, \
+             P = 12 dL)",
             tree.depth
         ),
         expected: "E[Z] = 2^d".to_owned(),

@@ -19,9 +19,10 @@
 //! - Toggles can be left out ([`Setting::toggles`]), as the proof of theorem 3.2 does.
 //! - `work = 0` means that a processor returns to the root at once. `G(1/work)` is not defined
 //!   there, but the paper's measurements have "work very close to 0".
-//! - The paper calls the chain aperiodic and irreducible. With `work = 1`, `1 < P <= d + 1` and `L >
-//!   1` it is neither: sooner or later no two processors are on the same level, from then on none
-//!   ever meet, and they go round in `d + 1` steps for ever. Averages over time exist all the same, and are measured.
+//! - The paper calls the chain aperiodic and irreducible. With `work = 1`, two or more cells and
+//!   `1 < P <= d + 1` it is neither: sooner or later no two processors are on the same level, from
+//!   then on none ever meet, and they go round in `d + 1` steps for ever. Averages over time exist
+//!   all the same, and are measured.
 //!
 //! A step costs time in proportion to the processors in the tree, however large the tree is.
 

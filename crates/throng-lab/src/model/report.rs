@@ -387,9 +387,14 @@ impl Curve {
         let line = |series: Series| Series { look: Look::Line, ..series };
         let mut marks = vec![Mark::new(processors as f64, format!("your P = {processors}"))];
         if plan.tree.depth > 0 {
-            marks.push(Mark::new(answer.ranges.toggling_from, "P = d"));
-            marks.push(Mark::new(answer.ranges.diffracting_from, "P = d√L"));
-            marks.push(Mark::new(answer.ranges.crowded_from, "P = 2.4 dL"));
+            // The ranges go by processors in the tree.
+            let label = |bound: &str| match work {
+                0 => format!("P = {bound}"),
+                _ => format!("{bound} in the tree"),
+            };
+            marks.push(Mark::new(answer.ranges.toggling_from, label("d")));
+            marks.push(Mark::new(answer.ranges.diffracting_from, label("d√L")));
+            marks.push(Mark::new(answer.ranges.crowded_from, label("2.4 dL")));
         }
         Chart {
             title: "Latency of a diffracting tree, by the model".to_owned(),
