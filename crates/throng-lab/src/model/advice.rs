@@ -6,14 +6,14 @@
 //!   number of processors should be approximately equal to the number of prism locations in the
 //!   tree" (section 4). So of all powers of two `L = 2^d` the one is taken for which `d L` is
 //!   nearest to `P`, by ratio.
-//! - Processors that work are not in the tree and do not count (ours; the paper has `work = 1`). How
-//!   many work follows from the [balance]: `work * E[Z]`.
+//! - Processors that work are not in the tree and do not count (ours; the paper has `work = 1`).
+//!   How many work follows from the [balance]: `work * E[Z]`.
 //! - "If the counter is `l` times faster than a diffracting process, we can trim the diffracting
 //!   tree so that a prism of size `l` feeds one counter. On the other hand if the speed of a
 //!   diffraction or a toggle step is `l` times faster than the counter, each leaf of the full
-//!   diffracting tree should feed a binary tree of depth `⌈log2 l⌉`" (end of section 3). So a counter
-//!   `R` times as fast as a prism takes `floor(log2 R)` levels off the tree, a slower one puts
-//!   `ceil(log2 1/R)` under it, and `L` stays.
+//!   diffracting tree should feed a binary tree of depth `⌈log2 l⌉`" (end of section 3). So a
+//!   counter `R` times as fast as a prism takes `floor(log2 R)` levels off the tree, a slower one
+//!   puts `ceil(log2 1/R)` under it, and `L` stays.
 //!
 //! For very few processors the rules end at a tree of depth 0: one counter.
 
@@ -91,8 +91,8 @@ pub struct Expected {
     pub latency: f64,
     /// Numbers a step.
     pub throughput: f64,
-    /// Processors in the tree, on the average.
-    pub in_tree: f64,
+    /// Processors at its balancers, on the average.
+    pub at_balancers: f64,
     /// The range they are in; none for one counter.
     pub range: Option<Range>,
 }
@@ -101,21 +101,28 @@ impl Expected {
     /// What to expect of a tree.
     #[must_use]
     pub fn of(question: &Question, tree: Tree) -> Self {
-        let settled = balance::settle(&question.setting(tree));
-        let in_tree = settled.in_tree();
+        let setting = question.setting(tree);
+        let settled = balance::settle(&setting);
+        let at_balancers = settled.at_balancers();
+        // Who waits at a counter is at no prism; but where all wait there, the tree is crowded.
+        let range = if settled.throughput > 0.99 * balance::counter_limit(&setting) {
+            Range::Crowded
+        } else {
+            Bounds::of(&tree).range(at_balancers)
+        };
         Expected {
             tree,
             latency: settled.latency(),
             throughput: settled.throughput,
-            in_tree,
-            range: (tree.depth > 0).then(|| Bounds::of(&tree).range(in_tree)),
+            at_balancers,
+            range: (tree.depth > 0).then_some(range),
         }
     }
 
     /// Processors a prism cell; none for one counter.
     #[must_use]
     pub fn load(&self) -> Option<f64> {
-        (self.tree.depth > 0).then(|| self.in_tree / self.tree.all_cells())
+        (self.tree.depth > 0).then(|| self.at_balancers / self.tree.all_cells())
     }
 }
 
@@ -217,10 +224,18 @@ mod tests {
 
     #[test]
     fn a_tree_that_fits_is_expected_to_diffract() {
-        let question = question(160);
-        let expected = Expected::of(&question, question.tree());
+        let fitting = question(160);
+        let expected = Expected::of(&fitting, fitting.tree());
         assert_eq!(expected.range, Some(Range::Diffracting));
         assert!((0.5..1.1).contains(&expected.load().unwrap()));
         assert!(expected.latency > 5.0 && expected.latency < 12.0, "{expected:?}");
+        let ranges = [(3, 1.0, 160), (5, 0.1, 160), (5, 0.01, 4), (5, 0.01, 100)].map(
+            |(depth, speed, n)| {
+                let question = Question { counter_speed: speed, ..question(n) };
+                Expected::of(&question, Tree::of_depth(depth)).range.unwrap()
+            },
+        );
+        // Counters that cannot follow make a crowd, whatever the prisms have to do.
+        assert_eq!(ranges, [Range::Crowded, Range::Crowded, Range::Sparse, Range::Crowded]);
     }
 }

@@ -12,11 +12,11 @@
 //!
 //! # Differs from the paper
 //!
-//! The theorem puts `α = P / (d L)` for `x`. But processors at work are at no cell: with `W = work *
-//! E[Z]` of them (lemma 3.1), `d L x + work * 2 L m(x) = P`. So `x` is smaller than `α`, by `2 work
-//! m / d`. For `d` to infinity, as in the theorem, that goes away; for the trees of its section 4,
-//! of depth 5 and 6, it makes `E[Z]` smaller by up to 12 % already at `work = 1`. [`theorem`] is the
-//! paper's, [`exact`] has the difference in it.
+//! The theorem puts `α = P / (d L)` for `x`. But processors at work are at no cell: with
+//! `W = work E[Z]` of them (lemma 3.1), `d L x + 2 work L m(x) = P`. So `x` is smaller than `α`, by
+//! `2 work m / d`. For `d` to infinity, as in the theorem, that goes away; for the trees of its
+//! section 4, of depth 5 and 6, it makes `E[Z]` smaller by up to 12 % already at `work = 1`.
+//! [`theorem`] is the paper's, [`exact`] has the difference in it.
 
 use super::Setting;
 

@@ -11,9 +11,9 @@
 //! dm/dt = c s - m
 //! ```
 //!
-//! In `1 - 2s - m`, the second of the two `s` are the cells that the newcomers fill: free cells gain
-//! `c (1 - s - m)` single processors and lose `c s` of them to pairs. So the equation is right,
-//! though the text below it in the paper speaks only of `1 - s - m`.
+//! In `1 - 2s - m`, the second of the two `s` are the cells that the newcomers fill: free cells
+//! gain `c (1 - s - m)` single processors and lose `c s` of them to pairs. So the equation is
+//! right, though the text below it in the paper speaks only of `1 - s - m`.
 //!
 //! # One level, one balancer
 //!
@@ -26,8 +26,8 @@
 //!
 //! - The paper leaves open what flows into the root, which has no parent. Here it is what returns
 //!   from work: with `w` working processors a root cell, `dw/dt = 2 m(last level) - w / work`, and
-//!   the root gets `w / work`; without work it gets what the last level passes on. So no processor is
-//!   lost or made.
+//!   the root gets `w / work`; without work it gets what the last level passes on. So no processor
+//!   is lost or made.
 //! - The paper has equations for all `2^(d+1) - 1` nodes, leaves too. Leaves have no prism; here
 //!   only balancers have equations.
 //! - The paper has `k(parent) = 2 k(child)` cells, which rounding up breaks where `L` is no
@@ -160,7 +160,7 @@ fn largest(state: &State) -> f64 {
 /// At rest is where nothing changes faster than this, relative to the load.
 const REST: f64 = 1e-10;
 /// Steps after which the search for the fixed point is given up.
-const MOST_STEPS: usize = 2_000_000;
+const MOST_STEPS: usize = 100_000;
 
 /// Lets the flow run from all processors spread evenly until it rests.
 ///

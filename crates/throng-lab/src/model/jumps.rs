@@ -9,9 +9,9 @@
 //! equations can be checked, apart from the question how well this chain stands for the discrete
 //! [one](super::markov).
 //!
-//! Simulated by uniformization: events come at the rate of all processors together, each is one of a
-//! processor drawn at random. An event that would be too many, as a pair leaves at rate 1 and not 2,
-//! is passed over with the right probability.
+//! Simulated by uniformization: events come at the rate of all processors together, each is one of
+//! a processor drawn at random. An event that would be too many, as a pair leaves at rate 1 and not
+//! 2, is passed over with the right probability.
 
 use super::Setting;
 use super::random::Random;
@@ -80,7 +80,8 @@ struct Chain<'a> {
     random: Random,
     places: Vec<Place>,
     cells: Vec<Cell>,
-    /// The first cell of each balancer, numbered as in [`super::markov`], and at the end their number.
+    /// The first cell of each balancer, numbered as in [`super::markov`], and at the end their
+    /// number.
     first_cell: Vec<usize>,
     pairs: usize,
     working: usize,

@@ -19,9 +19,10 @@
 //! - Toggles can be left out ([`Setting::toggles`]), as the proof of theorem 3.2 does.
 //! - `work = 0` means that a processor returns to the root at once. `G(1/work)` is not defined
 //!   there, but the paper's measurements have "work very close to 0".
-//! - The paper calls the chain aperiodic and irreducible. With `work = 1`, `1 < P <= d + 1` and `L >
-//!   1` it is neither: sooner or later no two processors are on the same level, from then on none
-//!   ever meet, and they go round in `d + 1` steps for ever. Averages over time exist all the same, and are measured.
+//! - The paper calls the chain aperiodic and irreducible. With `work = 1`, two or more cells and
+//!   `1 < P <= d + 1` it is neither: sooner or later no two processors are on the same level, from
+//!   then on none ever meet, and they go round in `d + 1` steps for ever. Averages over time exist
+//!   all the same, and are measured.
 //!
 //! A step costs time in proportion to the processors in the tree, however large the tree is.
 
@@ -52,7 +53,8 @@ impl Length {
     pub fn of_effort(setting: &Setting, effort: usize) -> Self {
         let settled = balance::settle(setting);
         let round = setting.processors as f64 / settled.throughput;
-        let wanted = effort as f64 / settled.in_tree().max(1.0);
+        // Who waits at a counter costs nothing.
+        let wanted = effort as f64 / settled.at_balancers().max(1.0);
         let steps = (40.0 * round).clamp(wanted, 8.0 * wanted).max(200.0).ceil() as usize;
         let batches = 20;
         Length { warm_up: steps / 4, batches, batch_steps: steps.div_ceil(batches) }
@@ -75,6 +77,16 @@ impl Estimate {
         let variance = batches.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
         Estimate { mean, error: (variance / n).sqrt() }
     }
+
+    /// Of the ratio of two sums, over everything and in batches. Not a number where the run was too
+    /// short for one.
+    fn of_ratio(all: Option<f64>, batches: &[f64]) -> Self {
+        Estimate { mean: all.unwrap_or(f64::NAN), error: Estimate::of(batches).error }
+    }
+}
+
+fn ratio(sum: u64, by: u64) -> Option<f64> {
+    (by > 0).then(|| sum as f64 / by as f64)
 }
 
 /// What the chain did, on the average over time.
@@ -82,6 +94,8 @@ impl Estimate {
 pub struct Measured {
     /// `E[Z]`: processors that reach a counter in a step.
     pub throughput: Estimate,
+    /// Steps from the root to a number: by Little's law, processors in the tree by throughput.
+    pub latency: Estimate,
     /// `E[T]`: steps from one arrival of a processor at the root to its next, work included.
     pub round: Estimate,
     /// Processors on each level of balancers, at the start of a step.
@@ -95,19 +109,12 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Steps from the root to a number, by Little's law: the round without the work.
-    #[must_use]
-    pub fn latency(&self, setting: &Setting) -> Estimate {
-        let Estimate { mean, error } = self.throughput;
-        let round = setting.processors as f64 / mean;
-        Estimate { mean: round - f64::from(setting.work), error: round * error / mean }
-    }
-
     /// The part of all passages through balancers that were diffractions.
     #[must_use]
     pub fn diffracted_mean(&self) -> f64 {
         // Every level is passed by as many.
-        self.diffracted.iter().sum::<f64>() / self.diffracted.len().max(1) as f64
+        self.diffracted.iter().fold(0.0, |sum, part| sum + part)
+            / self.diffracted.len().max(1) as f64
     }
 }
 
@@ -123,30 +130,25 @@ pub fn measure(setting: &Setting, length: Length, seed: u64) -> Measured {
         chain.step();
     }
     let mut total = Sums::new(setting.tree.depth);
-    let (mut throughputs, mut rounds) = (Vec::new(), Vec::new());
+    let (mut throughputs, mut latencies, mut rounds) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..length.batches {
         chain.sums = Sums::new(setting.tree.depth);
         for _ in 0..length.batch_steps {
             chain.count_populations();
             chain.step();
         }
-        throughputs.push(chain.sums.counted as f64 / length.batch_steps as f64);
-        if chain.sums.rounds > 0 {
-            rounds.push(chain.sums.round_steps as f64 / chain.sums.rounds as f64);
-        }
-        total.add(&chain.sums);
+        let sums = &chain.sums;
+        throughputs.push(sums.counted as f64 / length.batch_steps as f64);
+        latencies.extend(ratio(sums.in_tree(), sums.counted));
+        rounds.extend(ratio(sums.round_steps, sums.rounds));
+        total.add(sums);
     }
     let steps = (length.batches * length.batch_steps) as f64;
     let mean = |&sum: &u64| sum as f64 / steps;
-    // No processor has finished a round: the run was shorter than one.
-    let round = if rounds.is_empty() {
-        Estimate { mean: f64::NAN, error: f64::NAN }
-    } else {
-        Estimate::of(&rounds)
-    };
     Measured {
         throughput: Estimate::of(&throughputs),
-        round,
+        latency: Estimate::of_ratio(ratio(total.in_tree(), total.counted), &latencies),
+        round: Estimate::of_ratio(ratio(total.round_steps, total.rounds), &rounds),
         levels: total.levels.iter().map(mean).collect(),
         at_counters: mean(&total.at_counters),
         working: mean(&total.working),
@@ -181,6 +183,11 @@ impl Sums {
             rounds: 0,
             round_steps: 0,
         }
+    }
+
+    /// Processors not at work.
+    fn in_tree(&self) -> u64 {
+        self.levels.iter().sum::<u64>() + self.at_counters
     }
 
     fn add(&mut self, other: &Sums) {
@@ -273,6 +280,11 @@ impl<'a> Chain<'a> {
                 next += 1;
             }
         }
+        let leaves = self.setting.tree.counters();
+        for k in 0..(settled.at_counters as u32).min(processors - next) {
+            self.place(leaves - 1 + k as usize % leaves, next);
+            next += 1;
+        }
         (next..processors).for_each(|processor| self.place(0, processor));
     }
 
@@ -325,6 +337,7 @@ impl<'a> Chain<'a> {
         self.moves = moves;
         // Who returned earlier comes first; who leaves a counter in this step does not act again.
         let done = self.serve_counters();
+        self.leave_empty_nodes();
         while let Some(&Reverse((step, processor))) = self.working.peek()
             && step <= self.now
         {
@@ -338,7 +351,6 @@ impl<'a> Chain<'a> {
                 self.start_work(processor);
             }
         }
-        self.leave_empty_nodes();
     }
 
     fn leave_empty_nodes(&mut self) {
@@ -480,6 +492,10 @@ mod tests {
                 all.extend(chain.working.iter().map(|&Reverse((_, processor))| processor));
                 all.sort_unstable();
                 assert!(all.iter().copied().eq(0..setting.processors as u32), "{setting:?}");
+                let mut occupied = chain.occupied.clone();
+                occupied.sort_unstable();
+                let nodes = (0..chain.nodes.len()).filter(|&n| !chain.nodes[n].here.is_empty());
+                assert!(nodes.eq(occupied), "{setting:?}");
                 let counted: u64 = chain.populations.iter().sum();
                 assert_eq!(counted as usize + chain.working.len(), setting.processors);
             }
@@ -528,6 +544,8 @@ mod tests {
             let all: f64 =
                 measured.levels.iter().sum::<f64>() + measured.at_counters + measured.working;
             assert!((all - setting.processors as f64).abs() < 1e-6, "{all}");
+            let latency = measured.round.mean - f64::from(setting.work);
+            assert!((measured.latency.mean - latency).abs() < 0.05 * measured.round.mean);
             // The rest of lemma 3.1.
             let working = f64::from(setting.work) * measured.throughput.mean;
             assert!((measured.working - working).abs() < 0.1 * working + 0.02, "{setting:?}");
@@ -562,6 +580,6 @@ mod tests {
         let setting = Setting::of_paper(Tree::of_depth(2), 1).without_toggles();
         let measured = measure(&setting, SHORT, 1);
         assert_eq!(measured.throughput.mean, 0.0);
-        assert!(measured.round.mean.is_nan());
+        assert!(measured.round.mean.is_nan() && measured.latency.mean.is_nan());
     }
 }

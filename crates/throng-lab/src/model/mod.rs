@@ -19,17 +19,19 @@
 //! - The differential equations are right for the continuous chain of the proof, and rest at the
 //!   closed form. But that chain is not the model: in steps, two or more of Poisson(`x`) meet in a
 //!   cell with probability `1 - (1+x) exp(-x)`, in continuous time with `x²/(1+x)²`. The second is
-//!   twice the first for small `x`, equal at `x = 0.87`, and 0.7 of it at `x = 4`. So theorem 3.2 as a
-//!   lower bound for the model is wrong below `P/(dL) = 0.87` in the limit of large `L`. With `L =
-//!   2^d` toggles make up for it up to `d = 10` or so; for `d = 14` and `16`, at `α = 0.4`, the
-//!   simulated chain has 0.963 and 0.937 of the bound (`P = 91750`, `419430`; errors 0.002 and less).
+//!   twice the first for small `x`, equal at `x = 0.87`, and 0.7 of it at `x = 4`. So theorem 3.2
+//!   as a lower bound for the model is wrong below `P/(dL) = 0.87` in the limit of large `L`. With
+//!   `L = 2^d` toggles make up for it up to `d = 10` or so; for `d = 14` and `16`, at `α = 0.4`,
+//!   the simulated chain has 0.963 and 0.937 of the bound (`P = 91750`, `419430`; errors 0.002 and
+//!   less).
 //! - The limit for large `P` is `E[Z] = 2L`, not `L`; see [`ranges`].
-//! - Latency is `max(P, d)` only up to `P` of the order of `√L`, not `d√L`. The peak is within
-//!   a factor of 2 of `P = d√L` for `d` from 5 to 18, but not because of `d`: for larger `d` it is at
-//!   about `10 (√L + d)`. Its latency is about `d + √L` throughout. The bound `O(d√L)` on it holds and is far off: the toggles of a level double
-//!   from level to level, and at the peak only the upper three or four levels are congested.
-//! - Small things: see [`closed_form`] (processors at work), [`flow`] (the root has no parent, leaves
-//!   no prism), [`markov`] (the chain can be periodic), [`ranges`] (`E[T] <= d`).
+//! - Latency is `max(P, d)` only up to `P` of the order of `√L`, not `d√L`. The peak is within a
+//!   factor of 2 of `P = d√L` for `d` from 5 to 18, but not because of `d`: for larger `d` it is at
+//!   about `10 (√L + d)`. Its latency is about `d + √L` throughout. The bound `O(d√L)` on it holds
+//!   and is far off: the toggles of a level double from level to level, and at the peak only the
+//!   upper three or four levels are congested.
+//! - Small things: see [`closed_form`] (processors at work), [`flow`] (the root has no parent,
+//!   leaves no prism), [`markov`] (the chain can be periodic), [`ranges`] (`E[T] <= d`).
 //!
 //! `throng model` is [`plan`] (arguments resolved) and [`report`] (what is printed and drawn).
 

@@ -17,8 +17,8 @@
 //! - `P` is the number of processors in the tree, those at work not counted. The paper has `work =
 //!   1`, where the difference is small.
 //! - In the last range the paper has `E[Z] = min(L - o(L), 2^d)` and `E[T] = max(P/L, P/2^d)`. That
-//!   contradicts its theorem 3.2, by which `E[Z]` goes to `2 L`; and each cell lets *two* processors
-//!   pass in a step. Here it is `2 L`.
+//!   contradicts its theorem 3.2, by which `E[Z]` goes to `2 L`; and each cell lets *two*
+//!   processors pass in a step. Here it is `2 L`.
 //! - "If `P < d`, `E[T] <= d`": every level takes a step, so `E[T] >= d + work`.
 
 use super::{Setting, Tree};

@@ -45,8 +45,9 @@ struct Row {
     #[serde(flatten)]
     tree: Tree,
     counters: usize,
-    /// Processors in the tree, on the average, and by prism cell.
+    /// Processors not at work, on the average.
     in_tree: f64,
+    /// Processors at balancers, by prism cell.
     load: Option<f64>,
     range: Option<String>,
     /// By the Markov chain.
@@ -66,13 +67,13 @@ impl Row {
         let setting = question.setting(tree);
         let expected = Expected::of(question, tree);
         let measured = measure(&setting, Length::of_effort(&setting, EFFORT), seed);
-        let latency = measured.latency(&setting);
+        let latency = measured.latency;
         let in_tree = question.processors as f64 - measured.working;
         Row {
             tree,
             counters: tree.counters(),
             in_tree,
-            load: (tree.depth > 0).then(|| in_tree / tree.all_cells()),
+            load: (tree.depth > 0).then(|| measured.levels.iter().sum::<f64>() / tree.all_cells()),
             range: expected.range.map(|range| range.words().to_owned()),
             latency: latency.mean,
             latency_error: latency.error,
@@ -173,19 +174,19 @@ impl Answer {
     fn expectation_line(&self) -> String {
         let row = &self.tree;
         let mut line = format!(
-            "Expect {} steps from root to number (+-{}), {} numbers a step; \
-             {:.0} % of all passages are diffractions.",
+            "Expect {} steps from root to number (+-{}), {} numbers a step.",
             short(row.latency),
             short(row.latency_error),
             short(row.throughput),
-            100.0 * row.diffracted,
         );
         if let (Some(range), Some(load)) = (&row.range, row.load) {
             let _ = write!(
                 line,
-                "\nOn the average {} processors are in the tree, {} a prism cell.\nRange: {range}.",
+                "\nOn the average {} processors are in the tree, {} a prism cell; {:.0} % of all \
+                 passages through balancers are diffractions.\nRange: {range}.",
                 short(row.in_tree),
                 short(load),
+                100.0 * row.diffracted,
             );
         }
         line
@@ -226,10 +227,10 @@ impl Answer {
             let near = (0.5..=2.0).contains(&(self.processors as f64 / peak.processors as f64));
             let _ = writeln!(
                 text,
-                "Latency of this tree is worst near {} processors ({} steps){}",
+                "Latency of this tree has a peak near {} processors ({} steps){}",
                 peak.processors,
                 short(peak.latency),
-                if near { ": you are there." } else { "." }
+                if near { ", and you are there." } else { "." }
             );
         }
         if own.tree.depth > 0 {
@@ -309,7 +310,7 @@ impl Point {
     fn of(setting: &Setting, seed: u64) -> Self {
         let measured = measure(setting, Length::of_effort(setting, CHART_EFFORT), seed);
         let work = f64::from(setting.work);
-        let latency = measured.latency(setting);
+        let latency = measured.latency;
         Point {
             processors: setting.processors,
             chain: latency.mean + work,
@@ -386,9 +387,14 @@ impl Curve {
         let line = |series: Series| Series { look: Look::Line, ..series };
         let mut marks = vec![Mark::new(processors as f64, format!("your P = {processors}"))];
         if plan.tree.depth > 0 {
-            marks.push(Mark::new(answer.ranges.toggling_from, "P = d"));
-            marks.push(Mark::new(answer.ranges.diffracting_from, "P = d√L"));
-            marks.push(Mark::new(answer.ranges.crowded_from, "P = 2.4 dL"));
+            // The ranges go by processors in the tree.
+            let label = |bound: &str| match work {
+                0 => format!("P = {bound}"),
+                _ => format!("{bound} in the tree"),
+            };
+            marks.push(Mark::new(answer.ranges.toggling_from, label("d")));
+            marks.push(Mark::new(answer.ranges.diffracting_from, label("d√L")));
+            marks.push(Mark::new(answer.ranges.crowded_from, label("2.4 dL")));
         }
         Chart {
             title: "Latency of a diffracting tree, by the model".to_owned(),
