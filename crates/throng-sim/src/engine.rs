@@ -403,3 +403,75 @@ impl Engine {
         ids.filter(move |&id| self.states[id] == state)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::faults::Faults;
+    use crate::memory;
+    use crate::spec::MachineSpec;
+
+    /// A memory that forgets what it was asked.
+    struct Forgetful(Box<dyn Memory>);
+
+    impl Memory for Forgetful {
+        fn add_line(&mut self, place: Place) {
+            self.0.add_line(place);
+        }
+
+        fn issue(&mut self, request: Request, now: u64, revoked: &mut Revoked) -> Step {
+            self.0.issue(request, now, revoked)
+        }
+
+        fn resume(&mut self, request: Request, now: u64, revoked: &mut Revoked) -> Step {
+            self.0.resume(request, now, revoked)
+        }
+
+        fn keeps_copy(&self, processor: usize, line: LineId) -> bool {
+            self.0.keeps_copy(processor, line)
+        }
+
+        fn traffic(&self, _line: LineId) -> Traffic {
+            Traffic::default()
+        }
+
+        fn messages(&self) -> u64 {
+            self.0.messages()
+        }
+
+        fn check_conservation(&self) {
+            self.0.check_conservation();
+        }
+    }
+
+    /// An engine in which processor 0 of two has issued an access.
+    fn engine(wrap: impl FnOnce(Box<dyn Memory>) -> Box<dyn Memory>) -> Engine {
+        let memory = wrap(memory::build(&MachineSpec::ideal(10), 2));
+        let mut engine =
+            Engine::new(1, memory, Faults::none().plan(2, 0), Trace::new(false), 2, 100);
+        let line = engine.add_line(Place::named("line"));
+        engine.begin_access(line, Kind::Write);
+        engine
+    }
+
+    #[test]
+    fn what_is_right_is_not_complained_about() {
+        let mut engine = engine(|memory| memory);
+        engine.complete_access();
+        engine.check_conservation();
+    }
+
+    #[test]
+    #[should_panic(expected = "accesses issued against completed")]
+    fn an_access_that_is_never_complete_is_missed() {
+        engine(|memory| memory).check_conservation();
+    }
+
+    #[test]
+    #[should_panic(expected = "accesses issued against hits and misses")]
+    fn an_access_that_the_memory_forgot_is_missed() {
+        let mut engine = engine(|memory| Box::new(Forgetful(memory)));
+        engine.complete_access();
+        engine.check_conservation();
+    }
+}

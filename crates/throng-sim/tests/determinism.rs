@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::thread;
 
 use throng::machine::{Cpu, Line, PerCpu, Place, Word};
-use throng_sim::{End, Faults, Outcome, Sim, SimCpu, SimWord, Simulation};
+use throng_sim::spec::presets;
+use throng_sim::{End, Faults, MachineSpec, Outcome, Sim, SimCpu, SimWord, Simulation};
 
 /// A structure that has something of everything: hot and cold words, a lock that is waited for,
 /// bounded spins, and words made while the processors run.
@@ -73,6 +74,39 @@ fn another_seed_gives_another_trace() {
     let (one, two) = (run(7), run(8));
     assert_ne!(one.trace_hash, two.trace_hash);
     assert_ne!(one.trace, two.trace);
+}
+
+fn hash_on(machine: &MachineSpec, processors: usize, seed: u64) -> (u64, u64) {
+    let outcome = Simulation::new()
+        .machine(machine.clone())
+        .processors(processors)
+        .seed(seed)
+        .faults(Faults::none().random_delays(3, 100))
+        .run(setup, body)
+        .unwrap();
+    assert_eq!(outcome.end, End::Finished, "{}", machine.name);
+    (outcome.trace_hash, outcome.cycles)
+}
+
+#[test]
+fn every_machine_is_determined_by_its_seed_whatever_ran_before() {
+    let machines: Vec<_> = presets().iter().map(|preset| preset.spec()).collect();
+    let first: Vec<_> = machines.iter().map(|machine| hash_on(machine, 40, 7)).collect();
+    // In another order, after runs of other sizes and one that broke off, and on a fresh thread.
+    for (machine, &first) in machines.iter().zip(&first).rev() {
+        hash_on(machine, 13, 7);
+        let broken_off = Simulation::new().machine(machine.clone()).processors(9).step_limit(100);
+        let end = broken_off.run(setup, body).unwrap().end;
+        assert!(matches!(end, End::StepLimit { .. }));
+        assert_eq!(hash_on(machine, 40, 7), first, "{}", machine.name);
+        let again = thread::scope(|scope| scope.spawn(|| hash_on(machine, 40, 7)).join().unwrap());
+        assert_eq!(again, first, "{}", machine.name);
+        assert_ne!(hash_on(machine, 40, 8).0, first.0, "{}", machine.name);
+    }
+    let mut hashes: Vec<_> = first.iter().map(|&(hash, _)| hash).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    assert_eq!(hashes.len(), machines.len(), "no two machines run alike");
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! Random little programs: what the processors saw is what one of them after the other would have
-//! seen, in the order of the trace.
+//! seen, in the order of the trace. And they see the same on real threads and on every simulated
+//! machine, where the program leaves no choice.
 
 use std::sync::atomic::Ordering::SeqCst;
+use std::thread;
 
 use proptest::prelude::*;
-use throng::machine::{Cpu, Line, Place, Word};
-use throng_sim::{Access, End, Faults, Operation, Sim, SimCpu, SimWord, Simulation};
+use throng::machine::{Cpu, Line, Machine, Native, Place, Word};
+use throng_sim::spec::presets;
+use throng_sim::{Access, End, Faults, MachineSpec, Operation, Sim, SimWord, Simulation};
 
 const WORDS: usize = 3;
 
@@ -49,7 +52,7 @@ fn written(operation: Operation, found: u64, a: u64, b: u64) -> Option<u64> {
 }
 
 /// Takes a step; returns the value seen, where one can be seen.
-fn take(step: Step, words: &[Line<SimWord>], cpu: &SimCpu) -> Option<u64> {
+fn take<M: Machine>(step: Step, words: &[Line<M::Word>], cpu: &M::Cpu) -> Option<u64> {
     let (word, operation, a, b) = match step {
         Step::Pause(cycles) => {
             cpu.pause(cycles);
@@ -140,7 +143,7 @@ proptest! {
             .faults(faults)
             .record_trace(true)
             .run(setup, move |words, cpu| -> Vec<Option<u64>> {
-                running[cpu.id()].iter().map(|&step| take(step, words, cpu)).collect()
+                running[cpu.id()].iter().map(|&step| take::<Sim>(step, words, cpu)).collect()
             })
             .unwrap();
         prop_assert_eq!(outcome.end, End::Finished);
@@ -156,4 +159,90 @@ proptest! {
 /// Wraps a word that has been made already.
 fn keep(word: SimWord) -> Line<SimWord> {
     Line::new::<Sim>(Place::named("unused"), |_| word)
+}
+
+/// A program that leaves no choice: steps of some processors, one after the other, as the turn goes
+/// round.
+#[derive(Clone, Debug)]
+struct Turns {
+    processors: usize,
+    steps: Vec<(usize, Step)>,
+}
+
+fn any_turns() -> impl Strategy<Value = Turns> {
+    (1_usize..5).prop_flat_map(|processors| {
+        let step = (0..processors, any_step());
+        prop::collection::vec(step, 0..24).prop_map(move |steps| Turns { processors, steps })
+    })
+}
+
+/// What the processors share: the words, and whose turn it is.
+struct Table<M: Machine> {
+    words: Vec<Line<M::Word>>,
+    turn: Line<M::Word>,
+}
+
+impl<M: Machine> Table<M> {
+    fn new() -> Self {
+        let word = |i| Line::word::<M>(0, Place::named("word").index(i));
+        Table {
+            words: (0..WORDS).map(word).collect(),
+            turn: Line::word::<M>(0, Place::named("turn")),
+        }
+    }
+
+    /// The steps of processor `id`; returns what it saw at which turn.
+    fn play(&self, program: &Turns, id: usize, cpu: &M::Cpu) -> Vec<(u64, Option<u64>)> {
+        let mut seen = Vec::new();
+        for (turn, &(who, step)) in (0..).zip(&program.steps) {
+            if who == id {
+                self.turn.wait_while(cpu, SeqCst, |now| now != turn);
+                seen.push((turn, take::<M>(step, &self.words, cpu)));
+                self.turn.store(turn + 1, SeqCst);
+            }
+        }
+        seen
+    }
+
+    fn values(&self) -> Vec<u64> {
+        self.words.iter().map(|word| word.load(SeqCst)).collect()
+    }
+}
+
+type Played = (Vec<Vec<(u64, Option<u64>)>>, Vec<u64>);
+
+fn play_natively(program: &Turns) -> Played {
+    let table = Table::<Native>::new();
+    let seen = thread::scope(|scope| {
+        let player = |id| {
+            let table = &table;
+            scope.spawn(move || table.play(program, id, &Native::cpu()))
+        };
+        let players: Vec<_> = (0..program.processors).map(player).collect();
+        players.into_iter().map(|player| player.join().unwrap()).collect()
+    });
+    (seen, table.values())
+}
+
+fn play_simulated(program: &Turns, machine: MachineSpec) -> Played {
+    let turns = program.clone();
+    let outcome = Simulation::new()
+        .machine(machine)
+        .processors(program.processors)
+        .run(Table::<Sim>::new, move |table, cpu| table.play(&turns, cpu.id(), cpu))
+        .unwrap();
+    assert_eq!(outcome.end, End::Finished);
+    (outcome.results.into_iter().map(Option::unwrap).collect(), outcome.shared.values())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn programs_without_choice_see_the_same_on_every_machine(program in any_turns()) {
+        let native = play_natively(&program);
+        prop_assert_eq!(&play_simulated(&program, MachineSpec::ideal(10)), &native);
+        for preset in presets() {
+            prop_assert_eq!(&play_simulated(&program, preset.spec()), &native, "{}", preset.name());
+        }
+    }
 }

@@ -12,6 +12,10 @@
 //!   write, k readers            writer -> home -> each of k, one after another -> home -> writer
 //!   fetch-op at memory          as a write, but the home does it and nobody has a copy afterwards
 //! ```
+//!
+//! An owner who is asked for a line that has not come yet gives it up when its own access is
+//! complete. Invalidations, copies beyond `pointers`, and fetch-ops keep the home itself busy, and
+//! hold up whatever else arrives there.
 
 use throng::machine::Place;
 
@@ -158,9 +162,9 @@ impl Memory for Directory {
         let owner = line.copies.owner().filter(|&owner| owner != processor);
         let (leaves_from, leaves_at, home_again) = match owner {
             Some(owner) => {
-                let (given, at_home) = self.recall(home, owner, settled_at, start);
+                let (given, mut at_home) = self.recall(home, owner, settled_at, start);
                 if kind == Kind::Read {
-                    self.lines.share(request);
+                    at_home = self.note_copy(request, home, at_home);
                 } else {
                     revoked.push(self.lines.take_over(request, owner, given));
                 }

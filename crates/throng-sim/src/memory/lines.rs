@@ -184,3 +184,54 @@ impl Lines {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two lines; the first with two copies, the second with one that may write.
+    fn lines() -> Lines {
+        let mut lines = Lines::new(8, 2);
+        lines.add(Place::named("a").near(5));
+        lines.add(Place::named("b"));
+        let request = |processor, line| Request { processor, line, kind: Kind::Read };
+        lines.share(request(1, 0));
+        lines.share(request(2, 0));
+        lines.own(request(3, 1), &mut Vec::new(), |_| unreachable!("nobody has a copy"));
+        lines
+    }
+
+    #[test]
+    fn what_is_right_is_not_complained_about() {
+        let mut lines = lines();
+        lines.check_conservation();
+        assert_eq!((lines.get(0).home, lines.get(1).home, lines.nodes), (2, 0, 4));
+        let mut revoked = Vec::new();
+        let write = Request { processor: 2, line: 0, kind: Kind::Write };
+        assert!(!lines.hit(write));
+        lines.own(write, &mut revoked, |other| 100 + other as u64);
+        assert_eq!(revoked, [(1, 101)]);
+        assert!(lines.hit(write));
+        lines.check_conservation();
+        lines.clear(write, &mut revoked, |_| unreachable!("only its own copy is left"));
+        lines.check_conservation();
+        let Traffic { hits, misses, invalidations, .. } = lines.traffic(0);
+        assert_eq!((hits, misses, invalidations), (1, 1, 1));
+    }
+
+    #[test]
+    #[should_panic(expected = "copies given out")]
+    fn a_copy_that_is_lost_is_missed() {
+        let mut lines = lines();
+        lines.get(0).copies.clear();
+        lines.check_conservation();
+    }
+
+    #[test]
+    #[should_panic(expected = "copies given out")]
+    fn a_copy_that_comes_from_nowhere_is_seen() {
+        let mut lines = lines();
+        lines.get(0).copies.share(7, 8);
+        lines.check_conservation();
+    }
+}

@@ -13,8 +13,16 @@
 //! | `nearest.rs` | caches; the nearest copy answers |
 //! | `uncached.rs` | memories, no copies |
 //!
-//! The state of a line changes when its home, or the bus, takes up the request. The value changes
-//! when the access is complete; requests that come in between stand in line behind it.
+//! The state of a line changes when its home takes up the request, or where there is none, when the
+//! request is issued. The value changes when the access is complete; requests that come in between
+//! stand in line behind it, and see the new value. Where memory itself does the work (`uncached.rs`
+//! and fetch-ops at home) they do not: there a value changes one message later than it would in a
+//! real memory, and accesses whose answers overtake each other take effect in the order of the
+//! answers. Nobody can tell by the values, only by the clock: each access takes effect at one
+//! moment, between its beginning and its end.
+//!
+//! Every step of a request takes at least a cycle, on a machine of zeros, too. `README.md` has the
+//! costs of each machine.
 
 mod copies;
 mod directory;

@@ -6,8 +6,13 @@
 //! A line goes from one owner to the next one at a time. Where nobody has a copy, the memory at the
 //! line's home answers, one request at a time.
 //!
-//! A copy that is itself still on its way answers when it has come: of a group of readers only the
-//! first goes far, and the others get theirs soon after.
+//! A copy that is itself still on its way answers when it has come: of the readers of a chiplet, and
+//! of those of a socket, only the first goes far, and the others get theirs soon after.
+//!
+//! A reader whom memory answers is alone, and may write. All is decided when a request is issued,
+//! in that order: its copies change hands in the books at once, and it is the times that say when
+//! others learn of it. So lines and memories serve in the order of issue, which is not always the
+//! order in which requests would have arrived.
 
 use std::ops::Range;
 
@@ -30,10 +35,13 @@ pub(super) struct Nearest {
     groups: Vec<usize>,
     lines: Lines,
     memory_free_at: Vec<u64>,
-    /// For each line the smallest groups that a copy is on its way to, and when it comes.
-    coming: Vec<Vec<(u32, u64)>>,
+    /// For each line the groups that a first copy is on its way to, in order, and when it comes.
+    coming: Vec<Vec<(Group, u64)>>,
     processors: usize,
 }
+
+/// A group of nodes: its level and its number there.
+type Group = (usize, usize);
 
 impl Nearest {
     pub(super) fn new(spec: &MachineSpec, processors: usize) -> Self {
@@ -62,21 +70,14 @@ impl Nearest {
         start..start.saturating_add(size).min(self.processors)
     }
 
-    /// Which of the smallest groups a processor is in.
-    fn smallest_group(&self, processor: usize) -> u32 {
-        (self.lines.node(processor) / self.groups[0]) as u32
-    }
-
-    /// The nearest other processor that has a copy.
-    fn nearest(&mut self, request: Request) -> Option<usize> {
-        for level in 0..self.groups.len() {
+    /// The nearest other processor that has a copy, and the level of the smallest group that both
+    /// are in.
+    fn nearest(&mut self, request: Request) -> Option<(usize, usize)> {
+        (0..self.groups.len()).find_map(|level| {
             let group = self.group(request.processor, self.groups[level]);
-            let found = self.lines.get(request.line).copies.first_other(group, request.processor);
-            if found.is_some() {
-                return found;
-            }
-        }
-        None
+            let copies = &self.lines.get(request.line).copies;
+            copies.first_other(group, request.processor).map(|holder| (holder, level))
+        })
     }
 
     /// The farthest other processor that has a copy.
@@ -124,34 +125,45 @@ impl Nearest {
         self.network.send(home, here, start + self.memory_cycles)
     }
 
-    /// When a copy that is on its way to the processor's own small group will be there.
-    fn copy_comes_at(&self, request: Request) -> u64 {
-        let group = self.smallest_group(request.processor);
+    /// When the first copy of the processor's own group of this level came, or will come.
+    fn copy_comes_at(&self, request: Request, level: usize) -> u64 {
+        let group = (level, self.lines.node(request.processor) / self.groups[level]);
         let coming = &self.coming[request.line as usize];
-        coming.iter().find(|(to, _)| *to == group).map_or(0, |&(_, at)| at)
+        let found = coming.binary_search_by_key(&group, |&(group, _)| group);
+        found.map_or(0, |place| coming[place].1)
     }
 
-    fn copy_will_come(&mut self, request: Request, at: u64, now: u64) {
-        let group = self.smallest_group(request.processor);
+    /// The processor's groups below this level get their first copy.
+    fn copy_will_come(&mut self, request: Request, level: usize, at: u64, now: u64) {
+        let node = self.lines.node(request.processor);
         let coming = &mut self.coming[request.line as usize];
-        coming.retain(|&(to, comes_at)| to != group && comes_at > now);
-        coming.push((group, at));
+        coming.retain(|&(_, at)| at > now);
+        for (level, nodes) in self.groups[..level].iter().enumerate() {
+            let group = (level, node / nodes);
+            let place = coming.partition_point(|&(other, _)| other < group);
+            coming.insert(place, (group, at));
+        }
+    }
+
+    /// The line goes to its next owner, who has it when its access is complete.
+    fn goes_to_owner(&mut self, request: Request, done: u64) {
+        self.lines.get(request.line).free_at = done + self.processor.fill_cycles;
+        self.coming[request.line as usize].clear();
     }
 
     fn read(&mut self, request: Request, wanted: u64, now: u64, revoked: &mut Revoked) -> u64 {
-        let Some(holder) = self.nearest(request) else {
+        let Some((holder, level)) = self.nearest(request) else {
             let done = self.ask_memory(request, wanted);
             self.lines.own(request, revoked, |_| unreachable!("nobody has a copy"));
-            self.lines.get(request.line).free_at = done;
+            self.goes_to_owner(request, done);
             return done;
         };
-        let mut done = self.round_trip(request, holder, wanted).1;
-        if self.smallest_group(holder) == self.smallest_group(request.processor) {
-            let (here, there) = (self.lines.node(request.processor), self.lines.node(holder));
-            done = done.max(self.copy_comes_at(request) + self.network.cycles(there, here));
-        } else {
-            self.copy_will_come(request, done, now);
-        }
+        let answered = self.round_trip(request, holder, wanted).1;
+        let (here, there) = (self.lines.node(request.processor), self.lines.node(holder));
+        let given = self.copy_comes_at(request, level) + self.holder_cycles;
+        let done = answered.max(given + self.network.cycles(there, here));
+        self.lines.get(request.line).traffic.waited_cycles += done - answered;
+        self.copy_will_come(request, level, done, now);
         self.lines.share(request);
         done
     }
@@ -165,8 +177,7 @@ impl Nearest {
         let Nearest { network, lines, processor, .. } = self;
         let told_at = |other: usize| left + network.cycles(here, other / processor.per_node);
         lines.own(request, revoked, told_at);
-        self.lines.get(request.line).free_at = done;
-        self.coming[request.line as usize].clear();
+        self.goes_to_owner(request, done);
         done
     }
 }

@@ -1,9 +1,11 @@
 //! The way from node to node: how far it is, and where messages stand in line.
 //!
 //! Rings and the ports of chiplets take one message after another. Only the first message of an
-//! access, the request, is held up there: it is sent now, so that queues are exact; the answers
-//! to it come back in the same slot. All other networks have room for everybody: in those machines
-//! it is the homes that are crowded.
+//! access, the request, is held up there; the answers to it come back in the same slot. It takes
+//! its place in all queues on its way when it is issued: so the first queue is exact, and the next
+//! ones have as much work as they should, but whoever stands in line before the first holds nobody
+//! up at the next. All other networks have room for everybody: in those machines it is the homes
+//! that are crowded.
 
 use crate::spec::{MachineSpec, NetworkSpec};
 
@@ -113,38 +115,41 @@ impl Network {
     /// The request of an access that was issued now stands in line for the network, where others
     /// are before it. Returns when it leaves.
     #[inline]
-    pub(super) fn stand_in_line(&mut self, from: usize, to: usize, at: u64) -> u64 {
+    pub(super) fn stand_in_line(&mut self, from: usize, to: usize, wanted: u64) -> u64 {
+        if from == to {
+            return wanted;
+        }
+        let mut at = wanted;
         match self.spec {
             NetworkSpec::Rings { ring_nodes, slot_cycles, .. } => {
                 let (here, there) = (from / ring_nodes, to / ring_nodes);
-                let mut at = self.pass(here, at, slot_cycles);
+                at = self.pass(here, wanted, at, slot_cycles);
                 if here != there {
-                    at = self.pass(self.free_at.len() - 1, at, slot_cycles);
-                    at = self.pass(there, at, slot_cycles);
+                    at = self.pass(self.free_at.len() - 1, wanted, at, slot_cycles);
+                    at = self.pass(there, wanted, at, slot_cycles);
                 }
-                at
             }
             NetworkSpec::Chiplets { chiplet_nodes, socket_chiplets, port_cycles, .. } => {
                 let socket_nodes = chiplet_nodes * socket_chiplets;
-                let mut starts = at;
                 if from / chiplet_nodes != to / chiplet_nodes {
-                    starts = self.pass(from / chiplet_nodes, starts, port_cycles);
+                    at = self.pass(from / chiplet_nodes, wanted, at, port_cycles);
                 }
                 if from / socket_nodes != to / socket_nodes {
                     let socket = self.free_at.len() - 1 - from / socket_nodes;
-                    starts = self.pass(socket, starts, port_cycles);
+                    at = self.pass(socket, wanted, at, port_cycles);
                 }
-                starts
             }
-            _ => at,
+            _ => {}
         }
+        at
     }
 
-    /// Stands in line at a queue; returns when it is through.
-    fn pass(&mut self, queue: usize, at: u64, cycles: u64) -> u64 {
-        let starts = self.free_at[queue].max(at);
-        self.free_at[queue] = starts + cycles;
-        starts
+    /// A request that was `wanted` earlier comes to a queue `at` this time; returns when it is
+    /// through.
+    fn pass(&mut self, queue: usize, wanted: u64, at: u64, cycles: u64) -> u64 {
+        let free_at = self.free_at[queue];
+        self.free_at[queue] = free_at.max(wanted) + cycles;
+        free_at.max(at)
     }
 
     /// The sizes of groups of nodes that are nearer to each other than to all others, the smallest

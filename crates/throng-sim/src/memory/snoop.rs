@@ -1,7 +1,14 @@
 //! Caches that listen to one bus.
 //!
-//! The bus takes one request at a time, from the first to the last word of the answer; memory or
-//! the cache that has the line answers, and all caches hear a write at once.
+//! The bus takes one request at a time, in the order of asking, from the first to the last word of
+//! the answer; memory or the cache that has the line answers, and all caches hear a write at once.
+//! A reader who is the first to have a copy may write it, too. A writer who has a copy only needs
+//! the others to hear of it: nothing is filled, and it goes on as soon as they have. An owner who is
+//! asked for a line that has not come yet answers when its own access is complete; the bus is free
+//! for others meanwhile.
+//!
+//! Copies change hands in the books when the bus is asked for; the others learn of it when they
+//! hear it.
 
 use throng::machine::Place;
 
@@ -61,14 +68,16 @@ impl Memory for Snoop {
         self.bus_free_at = heard;
         self.transactions += 1;
         let line = self.lines.get(request.line);
-        line.traffic.waited_cycles += start - wanted;
-        let alone = line.copies.count() == 0;
-        if request.kind == Kind::Read && !alone {
+        let answered = heard.max(line.settled_at);
+        line.traffic.waited_cycles += start - wanted + (answered - heard);
+        let done = if has_copy { answered } else { answered + self.processor.fill_cycles };
+        if request.kind == Kind::Read && line.copies.count() > 0 {
             self.lines.share(request);
         } else {
+            line.settled_at = done;
             self.lines.own(request, revoked, |_| heard);
         }
-        Step::Done(heard + self.processor.fill_cycles)
+        Step::Done(done)
     }
 
     fn resume(&mut self, _request: Request, _now: u64, _revoked: &mut Revoked) -> Step {

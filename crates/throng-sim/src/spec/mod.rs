@@ -78,7 +78,8 @@ pub struct ProcessorSpec {
     /// From the arrival of the answer until the access is complete.
     #[serde(default)]
     pub fill_cycles: u64,
-    /// Processors that share a node, and so its way to the network and its memory.
+    /// Processors that share a node, and so its way to the network and its memory. On a bus each
+    /// has its own.
     #[serde(default = "one")]
     pub per_node: usize,
 }
@@ -170,7 +171,8 @@ pub enum CoherenceSpec {
     Directory {
         /// The home looks at a request: memory and directory.
         home_cycles: u64,
-        /// A processor gives up its copy, or only says so.
+        /// A processor gives up its copy, or only says so. One that is still waiting for the line
+        /// completes its own access first.
         #[serde(default)]
         holder_cycles: u64,
         /// The home sends one of the messages that take copies away.
@@ -197,7 +199,8 @@ pub enum CoherenceSpec {
     Snoop {
         /// How long fetching a line has the bus.
         fetch_cycles: u64,
-        /// How long taking the others' copies away has the bus, where the own copy is good.
+        /// How long taking the others' copies away has the bus, where the own copy is good. Then
+        /// there is nothing to fill.
         upgrade_cycles: u64,
     },
     /// The nearest copy answers, and memory only where there is none: rings of caches without
