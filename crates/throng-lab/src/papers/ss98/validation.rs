@@ -83,7 +83,7 @@ fn chain(lab: &Lab, settings: Vec<(f64, Setting)>) -> Curve {
     let progress = indicatif::ProgressBar::hidden();
     let points = parallel(&settings, lab.threads, &progress, |(x, setting)| {
         let measured = measure(setting, Length::of_effort(setting, effort), seed);
-        Point::exact(*x, measured.latency(setting).mean)
+        Point::exact(*x, measured.latency.mean)
     });
     Curve::measured("Markov chain", points)
 }
