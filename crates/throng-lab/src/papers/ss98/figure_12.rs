@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use super::{ADAPTIVE, NEW, ORIGINAL, tree};
-use crate::chart::{Axis, Scale};
+use crate::chart::{Axis, Look, Scale};
 use crate::error::Error;
 use crate::papers::claim::Claim;
 use crate::papers::curve::{Curve, Point};
@@ -86,7 +86,7 @@ fn windows(run: &Measured) -> &[Window] {
 fn by_window(name: String, run: &Measured, number: impl Fn(&Window) -> f64) -> Curve {
     let x = |i: usize| ((SKIPPED_WINDOWS + i + 1) * WINDOW_VALUES) as f64;
     let points = windows(run).iter().enumerate().map(|(i, w)| Point::exact(x(i), number(w)));
-    Curve::measured(name, points.collect())
+    Curve { look: Look::Line, ..Curve::measured(name, points.collect()) }
 }
 
 fn averages(name: &str, run: &Measured) -> Curve {

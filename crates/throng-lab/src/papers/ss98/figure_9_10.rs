@@ -4,6 +4,8 @@
 use super::{NEW, NOISE, REPETITIONS, latency, run, setup, tree};
 use crate::chart::{Axis, Mark, Scale};
 use crate::error::Error;
+use crate::model::markov::{Length, measure};
+use crate::model::{Setting, Tree};
 use crate::papers::claim::Claim;
 use crate::papers::curve::Curve;
 use crate::papers::draw::short;
@@ -16,6 +18,9 @@ const PROCESSORS: [usize; 29] = [
     256, 320, 384, 448, 512,
 ];
 const PROCESSORS_SMOKE: [usize; 4] = [1, 2, 4, 8];
+
+/// Moves and tries of processors in a simulation of the chain.
+const CHAIN_EFFORT: usize = 100_000;
 
 /// With as many processors as levels, latency is at most so many times that of one.
 const FLAT: f64 = 1.5;
@@ -115,15 +120,22 @@ pub(super) fn no_hill(row: &Row, depth: u32) -> String {
     });
     let at =
         |curve: &Curve| curve.at(place).map_or("-".to_owned(), |share| format!("{share:.0} %"));
+    let of_model = measure_chain(depth, place as usize);
     format!(
         "d = {depth}, P = {place}, where the model has processors wait for toggles: tokens stand \
-         in line for {} of their time, and {} of those at the root leave in pairs already. A \
-         token waits in the prism to be met instead of for one step, and a toggle is passed in \
-         less time than a prism is tried, so that toggles are hardly a bottleneck before \
-         diffraction sets in",
+         in line for {} of their time, and {} of those at the root leave in pairs already, where \
+         in the model {of_model:.0} % do. A token that waits in the prism can be met all the time, \
+         not for one step, so that toggles are hardly a bottleneck before diffraction sets in",
         at(&in_line),
         at(&in_pairs)
     )
+}
+
+/// The part of the tokens at the root that the Markov chain sends on in pairs, in percent.
+fn measure_chain(depth: u32, processors: usize) -> f64 {
+    let setting = Setting::of_paper(Tree::of_depth(depth), processors);
+    let measured = measure(&setting, Length::of_effort(&setting, CHAIN_EFFORT), 1);
+    100.0 * measured.diffracted.first().copied().unwrap_or(0.0)
 }
 
 /// The number of processors that was measured nearest to `place`, by ratio.
