@@ -186,6 +186,10 @@ pub struct SimulateArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub processors: Option<String>,
 
+    /// How many processors the machine has, where that is more: the others do nothing
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub nodes: Option<String>,
+
     /// A processor stops when it has got this number or a larger one [default: 20000]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub values: Option<String>,

@@ -46,6 +46,12 @@ impl Claim {
         Claim { note, ..self }
     }
 
+    /// The same claim, marked in front: measured under other circumstances than the paper's.
+    #[must_use]
+    pub fn marked(self, mark: &str) -> Self {
+        Claim { text: format!("{mark}{}", self.text), ..self }
+    }
+
     /// The judgement in words.
     #[must_use]
     pub fn verdict(&self) -> Verdict {

@@ -63,6 +63,7 @@ impl SimulatePlan {
         let machine = Machine::find(typed.machine.as_deref().unwrap_or(DEFAULT_MACHINE))?;
         let processors = optional("--processors", typed.processors.as_deref(), 1..=MAX_PROCESSORS)?
             .unwrap_or(machine.spec.processors);
+        let nodes = optional("--nodes", typed.nodes.as_deref(), processors..=MAX_PROCESSORS)?;
         let values = optional("--values", typed.values.as_deref(), 1..=MAX_VALUES)?
             .unwrap_or(DEFAULT_VALUES) as u64;
         let work = optional("--work", typed.work.as_deref(), 0..=MAX_WORK_CYCLES)?.unwrap_or(0);
@@ -77,6 +78,7 @@ impl SimulatePlan {
         let run = CountingRun {
             machine_argument: machine.argument,
             processors,
+            nodes,
             values,
             warm_up: WARM_UP.min(values / 10),
             work: work as u32,
@@ -155,6 +157,7 @@ mod tests {
                 "values" => typed.values = Some(value),
                 "work" => typed.work = Some(value),
                 "seed" => typed.seed = Some(value),
+                "nodes" => typed.nodes = Some(value),
                 "width" => typed.width = Some(value),
                 "prisms" => typed.prisms = Some(value),
                 "steps" => typed.steps = Some(value),

@@ -132,6 +132,9 @@ pub struct CountingRun {
     pub machine_argument: String,
     /// How many processors take numbers.
     pub processors: usize,
+    /// How many the machine has, where that is more: the others do nothing, but memory is spread
+    /// over all.
+    pub nodes: Option<usize>,
     /// Each processor goes on until it draws this number or a larger one.
     pub values: u64,
     /// So many values are delivered before the measurement begins.
@@ -163,6 +166,7 @@ impl CountingRun {
         CountingRun {
             counter,
             processors: machine.processors,
+            nodes: None,
             machine_argument: machine.name.clone(),
             machine,
             values: 10_000,
@@ -203,6 +207,9 @@ impl CountingRun {
             self.work,
             self.seed
         ));
+        if let Some(nodes) = self.nodes {
+            words.push(format!("--nodes {nodes}"));
+        }
         if self.faults != Faults::none() {
             words.push(format!("--fault {}", quoted(&self.faults.to_string())));
         }
@@ -259,7 +266,7 @@ impl CountingRun {
         let room = self.values as usize + self.processors;
         Simulation::new()
             .machine(self.machine.clone())
-            .processors(self.processors)
+            .processors(self.nodes.unwrap_or(0).max(self.processors))
             .seed(self.seed)
             .faults(self.faults.clone())
             .step_limit(self.step_limit)
@@ -269,6 +276,9 @@ impl CountingRun {
                     deliveries: RefCell::new(Vec::with_capacity(room)),
                 },
                 move |shared, cpu| {
+                    if cpu.id() >= processors {
+                        return;
+                    }
                     idle(cpu, cpu.id() as u32 * stagger_cycles);
                     take_numbers(shared, cpu, values, work);
                 },
@@ -526,6 +536,23 @@ mod tests {
               --work 0 --seed 4 --fault 'halt 1 before 2; slow 0 by 9'"
                 .replace("\\\n              ", "")
         );
+    }
+
+    #[test]
+    fn on_a_larger_machine_the_others_do_nothing() {
+        let counter = CounterChoice::named("diffracting", Some(4)).unwrap();
+        let run = CountingRun { nodes: Some(64), ..small(counter) };
+        assert!(run.replay_command().ends_with("--seed 4 --nodes 64"));
+        let measured = run.measure().unwrap();
+        assert_eq!(measured.per_processor.len(), 3);
+        assert_eq!(measured.handed_out, 50 + 3);
+        // Memory is farther away.
+        let near = MachineSpec::preset("alewife").unwrap();
+        let cycles = |nodes| {
+            let run = CountingRun { machine: near.clone(), nodes, ..run.clone() };
+            run.measure().unwrap().latency_cycles_mean
+        };
+        assert!(cycles(Some(256)) > cycles(None));
     }
 
     #[test]

@@ -4,13 +4,12 @@
 use super::{NEW, NOISE, REPETITIONS, latency, run, setup, tree};
 use crate::chart::{Axis, Mark, Scale};
 use crate::error::Error;
-use crate::model::markov::{Length, measure};
-use crate::model::{Setting, Tree};
 use crate::papers::claim::Claim;
 use crate::papers::curve::Curve;
 use crate::papers::draw::short;
 use crate::papers::lab::{Lab, Row};
 use crate::papers::{Figure, Findings, Panel};
+use crate::simulated::CountingRun;
 
 pub(super) const DEPTHS: [u32; 2] = [5, 6];
 const PROCESSORS: [usize; 29] = [
@@ -18,9 +17,6 @@ const PROCESSORS: [usize; 29] = [
     256, 320, 384, 448, 512,
 ];
 const PROCESSORS_SMOKE: [usize; 4] = [1, 2, 4, 8];
-
-/// Moves and tries of processors in a simulation of the chain.
-const CHAIN_EFFORT: usize = 100_000;
 
 /// With as many processors as levels, latency is at most so many times that of one.
 const FLAT: f64 = 1.5;
@@ -57,41 +53,65 @@ pub(super) fn processors(lab: &Lab) -> &'static [usize] {
     lab.pick(&PROCESSORS[..], &PROCESSORS_SMOKE[..])
 }
 
-fn find(lab: &Lab) -> Result<Findings, Error> {
-    let processors = processors(lab);
+/// Machines: how their claims are marked, and how many processors they have, where that is more than
+/// take numbers. The papers do not say whether theirs grew with P.
+pub(super) const MACHINES: [(&str, Option<usize>); 2] =
+    [("", None), ("(512 processors, P of them busy) ", Some(512))];
+
+/// The tree of each depth on a machine.
+pub(super) fn rows(lab: &Lab, figure: &str, nodes: Option<usize>) -> Result<Vec<Row>, Error> {
     let row = |&depth: &u32| {
         let counter = tree(NEW, depth, cells(depth));
-        let at = |&p: &usize| (p as f64, run(lab, counter.clone(), p));
-        (format!("depth {depth}"), processors.iter().map(at).collect())
+        let at = |&p: &usize| (p as f64, CountingRun { nodes, ..run(lab, counter.clone(), p) });
+        (format!("depth {depth}"), processors(lab).iter().map(at).collect())
     };
-    let rows = lab.sweep(FIGURE.id, REPETITIONS, DEPTHS.iter().map(row).collect())?;
-    let curves: Vec<Curve> = rows.iter().map(|row| row.curve(latency)).collect();
-    let [five, six] = &curves[..] else { unreachable!("two depths") };
-    let claims = vec![
-        flat_at_first(lab, five, 5).because(misses(&rows[0], 5)),
-        flat_at_first(lab, six, 6).because(misses(&rows[1], 6)),
-        peaks(lab, five, six).because(no_hill(&rows[1], 6)),
-        valley(lab, five, 5).because(no_hill(&rows[0], 5)),
-        valley(lab, six, 6).because(format!(
-            "there is no hill (see above), and before P = d L the line of the root's toggle gets \
-             hot: at P = 512 processors waited at: {}",
+    lab.sweep(figure, REPETITIONS, DEPTHS.iter().map(row).collect())
+}
+
+fn find(lab: &Lab) -> Result<Findings, Error> {
+    let mut findings =
+        Findings { setup: setup(lab, "the new balancer, L = 2^d"), panels: vec![], claims: vec![] };
+    for (mark, nodes) in MACHINES {
+        let rows = rows(lab, FIGURE.id, nodes)?;
+        findings.panels.push(panel(lab, &rows, nodes));
+        findings
+            .claims
+            .extend(claims(lab, &rows, nodes).into_iter().map(|claim| claim.marked(mark)));
+    }
+    Ok(findings)
+}
+
+fn panel(lab: &Lab, rows: &[Row], nodes: Option<usize>) -> Panel {
+    let mark = |&depth: &u32| Mark::new(peak_scale(depth), format!("d sqrt(L), d = {depth}"));
+    let title = match nodes {
+        None => "as many processors as take numbers".to_owned(),
+        Some(nodes) => format!("{nodes} processors, some of which take numbers"),
+    };
+    Panel {
+        title,
+        marks: lab.pick(DEPTHS.iter().map(mark).collect(), Vec::new()),
+        ..Panel::new(
+            Axis::new("processors", Scale::Log2),
+            Axis::new("latency (cycles)", Scale::Linear),
+            rows.iter().map(|row| row.curve(latency)).collect(),
+        )
+    }
+}
+
+fn claims(lab: &Lab, rows: &[Row], nodes: Option<usize>) -> Vec<Claim> {
+    let [five, six] = [rows[0].curve(latency), rows[1].curve(latency)];
+    vec![
+        flat_at_first(lab, &five, 5).because(misses(&rows[0], 5)),
+        flat_at_first(lab, &six, 6).because(misses(&rows[1], 6)),
+        peaks(lab, &five, &six).because(no_hill(&rows[1], 6, nodes)),
+        valley(lab, &five, 5).because(no_hill(&rows[0], 5, nodes)),
+        valley(lab, &six, 6).because(format!(
+            "before P = d L the line of the root's toggle gets hot: at P = 512 processors waited \
+             at: {}",
             rows[1].hottest(512.0)
         )),
-        rises_again(lab, five),
-    ];
-    let mark = |&depth: &u32| Mark::new(peak_scale(depth), format!("d sqrt(L), d = {depth}"));
-    Ok(Findings {
-        setup: setup(lab, "the new balancer, L = 2^d"),
-        panels: vec![Panel {
-            marks: lab.pick(DEPTHS.iter().map(mark).collect(), Vec::new()),
-            ..Panel::new(
-                Axis::new("processors", Scale::Log2),
-                Axis::new("latency (cycles)", Scale::Linear),
-                curves.clone(),
-            )
-        }],
-        claims,
-    })
+        rises_again(lab, &five),
+    ]
 }
 
 /// Why latency is not flat from one processor on.
@@ -108,7 +128,7 @@ fn misses(row: &Row, depth: u32) -> String {
 }
 
 /// Why there is little or no hill: what happens where it should be.
-pub(super) fn no_hill(row: &Row, depth: u32) -> String {
+pub(super) fn no_hill(row: &Row, depth: u32, nodes: Option<usize>) -> String {
     let place = nearest(row, peak_scale(depth));
     let in_line = row.curve(|run| {
         let in_calls = run.latency_cycles_mean * run.handed_out as f64;
@@ -120,22 +140,20 @@ pub(super) fn no_hill(row: &Row, depth: u32) -> String {
     });
     let at =
         |curve: &Curve| curve.at(place).map_or("-".to_owned(), |share| format!("{share:.0} %"));
-    let of_model = measure_chain(depth, place as usize);
-    format!(
-        "d = {depth}, P = {place}, where the model has processors wait for toggles: tokens stand \
-         in line for {} of their time, and {} of those at the root leave in pairs already, where \
-         in the model {of_model:.0} % do. A token that waits in the prism can be met all the time, \
-         not for one step, so that toggles are hardly a bottleneck before diffraction sets in",
-        at(&in_line),
-        at(&in_pairs)
-    )
-}
-
-/// The part of the tokens at the root that the Markov chain sends on in pairs, in percent.
-fn measure_chain(depth: u32, processors: usize) -> f64 {
-    let setting = Setting::of_paper(Tree::of_depth(depth), processors);
-    let measured = measure(&setting, Length::of_effort(&setting, CHAIN_EFFORT), 1);
-    100.0 * measured.diffracted.first().copied().unwrap_or(0.0)
+    let there = format!(
+        "at P = {place}, {} of the tokens at the root leave in pairs, and tokens stand in line \
+         for {} of their time",
+        at(&in_pairs),
+        at(&in_line)
+    );
+    match nodes {
+        Some(_) => there,
+        None => format!(
+            "the machine has P processors: the more there are, the farther is the way between \
+             them, so that a step of the model takes more cycles, and that hides the fall in the \
+             number of steps; see the same on a machine of constant size ({there})"
+        ),
+    }
 }
 
 /// The number of processors that was measured nearest to `place`, by ratio.

@@ -12,7 +12,7 @@ use crate::model::markov::{Length, measure};
 use crate::model::{Setting, Tree};
 use crate::papers::claim::Claim;
 use crate::papers::curve::{Curve, Point};
-use crate::papers::lab::{Lab, Row};
+use crate::papers::lab::Lab;
 use crate::papers::{Figure, Findings, Panel};
 use crate::simulated::parallel::parallel;
 
@@ -34,18 +34,24 @@ pub const FIGURE: Figure = Figure {
 fn find(lab: &Lab) -> Result<Findings, Error> {
     let mut panels = Vec::new();
     let mut claims = Vec::new();
-    for depth in figure_9_10::DEPTHS {
-        let (row, chain) = over_processors(lab, depth)?;
-        let machine = row.curve(latency);
-        let why = figure_9_10::no_hill(&row, depth);
-        claims.push(same_peak(lab, &machine, &chain, depth).because(why.clone()));
-        claims.push(same_valley(lab, &machine, &chain, depth).because(why));
-        panels.push(panel(
-            format!("depth {depth}, L = {}", 1 << depth),
-            "processors",
-            machine,
-            chain,
-        ));
+    let chains = figure_9_10::DEPTHS.map(|depth| over_processors(lab, depth));
+    for (mark, nodes) in figure_9_10::MACHINES {
+        let rows = figure_9_10::rows(lab, FIGURE.id, nodes)?;
+        for ((depth, row), chain) in figure_9_10::DEPTHS.into_iter().zip(&rows).zip(&chains) {
+            let (machine, why) = (row.curve(latency), figure_9_10::no_hill(row, depth, nodes));
+            let peak = same_peak(lab, &machine, chain, depth).because(why.clone());
+            let hot = format!(
+                "before that the line of the root's toggle gets hot: at P = 512 processors waited \
+                 at: {}",
+                row.hottest(512.0)
+            );
+            let has_hill = machine.peak_and_valley(NOISE).is_some();
+            let valley =
+                same_valley(lab, &machine, chain, depth).because(if has_hill { hot } else { why });
+            claims.extend([peak.marked(mark), valley.marked(mark)]);
+            let title = format!("{mark}depth {depth}, L = {}", 1 << depth);
+            panels.push(panel(title, "processors", machine, chain.clone()));
+        }
     }
     let [machine, chain] = over_cells(lab)?;
     claims.push(same_optimum(lab, &machine, &chain));
@@ -54,15 +60,10 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     Ok(Findings { setup: setup(lab, "the new balancer, and the Markov chain"), panels, claims })
 }
 
-/// By the number of processors: runs of the machine, and the latency of the chain.
-fn over_processors(lab: &Lab, depth: u32) -> Result<(Row, Curve), Error> {
-    let processors = figure_9_10::processors(lab);
-    let counter = tree(NEW, depth, 1 << depth);
-    let at = |&p: &usize| (p as f64, run(lab, counter.clone(), p));
-    let rows = vec![("machine".to_owned(), processors.iter().map(at).collect())];
-    let row = lab.sweep(FIGURE.id, REPETITIONS, rows)?.remove(0);
+/// Latency of the chain by the number of processors.
+fn over_processors(lab: &Lab, depth: u32) -> Curve {
     let setting = |&p: &usize| (p as f64, Setting::of_paper(Tree::of_depth(depth), p));
-    Ok((row, chain(lab, processors.iter().map(setting).collect())))
+    chain(lab, figure_9_10::processors(lab).iter().map(setting).collect())
 }
 
 /// Latency by the size of the prisms: of the machine and of the chain.
