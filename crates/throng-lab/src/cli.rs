@@ -208,9 +208,19 @@ pub struct SimulateArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub width: Option<String>,
 
+    /// How many times a processor looks for a partner, at most, where it does [default: 128]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub spin: Option<String>,
+
+    /// How long a processor idles between two looks at a lock, at most, where it does [default:
+    /// 1024]
+    #[arg(long, value_name = "CYCLES", allow_negative_numbers = true)]
+    pub backoff: Option<String>,
+
     /// Sizes of the prisms of a diffracting tree, from the root down, such as 8,4,2: one for each
     /// level [default: as in the counter's paper]
-    #[arg(long, value_name = "LIST", allow_negative_numbers = true, conflicts_with = "width")]
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true,
+          conflicts_with_all = ["width", "spin", "backoff"])]
     pub prisms: Option<String>,
 
     /// What goes wrong; may be repeated. Parts, separated by `;`:

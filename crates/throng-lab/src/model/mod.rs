@@ -10,11 +10,10 @@
 //! | [`balance`] | the mean of the Markov chain, level by level; ours | yes | any speed | steps |
 //! | [`ranges`] | the four ranges of `P` | | | |
 //! | [`advice`] | which depth and prism for so many processors | | | |
-//! | [`figure`] | all of them held against each other and against the paper | | | |
 //!
 //! # Where the paper is off
 //!
-//! What [`figure`] finds, with numbers; details in the files.
+//! What the figure SS98-M ([`crate::papers::ss98::model`]) finds; details in the files.
 //!
 //! - The differential equations are right for the continuous chain of the proof, and rest at the
 //!   closed form. But that chain is not the model: in steps, two or more of Poisson(`x`) meet in a
@@ -38,7 +37,6 @@
 pub mod advice;
 pub mod balance;
 pub mod closed_form;
-pub mod figure;
 pub mod flow;
 pub mod jumps;
 pub mod markov;

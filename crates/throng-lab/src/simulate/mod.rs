@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::machines::Machine;
 use crate::output;
 use crate::plan::{MAX_DEPTH, number, optional, unknown_method};
-use crate::simulated::{CounterChoice, CountingRun, trees, usual_step_limit};
+use crate::simulated::{CounterChoice, CountingRun, Tuning, trees, usual_step_limit};
 use report::Report;
 
 const DEFAULT_METHOD: &str = "diffracting";
@@ -30,6 +30,8 @@ const MAX_PROCESSORS: usize = 1 << 16;
 /// Every value is kept until all are checked.
 const MAX_VALUES: usize = 10_000_000;
 const MAX_WORK_CYCLES: usize = 1_000_000;
+const MAX_SPIN: usize = 1_000_000;
+const MAX_BACKOFF_CYCLES: usize = 100_000_000;
 const MAX_STEPS: usize = 1 << 40;
 /// So many values, a tenth of all at most, are handed out before latencies are measured.
 const WARM_UP: u64 = 100;
@@ -55,10 +57,14 @@ impl SimulatePlan {
     /// wrong, or the folder cannot be made.
     pub fn resolve(typed: &SimulateArguments) -> Result<Self, Error> {
         let width = optional("--width", typed.width.as_deref(), 1..=1 << MAX_DEPTH)?;
+        let spin = optional("--spin", typed.spin.as_deref(), 1..=MAX_SPIN)?;
+        let backoff = optional("--backoff", typed.backoff.as_deref(), 1..=MAX_BACKOFF_CYCLES)?;
+        let tuning =
+            Tuning { width, spin: spin.map(|n| n as u32), backoff: backoff.map(|n| n as u32) };
         let method = typed.method.as_deref().unwrap_or(DEFAULT_METHOD);
         let counter = match &typed.prisms {
             Some(list) => find_tree(method, list)?,
-            None => find_counter(method, width)?,
+            None => find_counter(method, tuning)?,
         };
         let machine = Machine::find(typed.machine.as_deref().unwrap_or(DEFAULT_MACHINE))?;
         let processors = optional("--processors", typed.processors.as_deref(), 1..=MAX_PROCESSORS)?
@@ -105,8 +111,8 @@ pub fn simulate(plan: &SimulatePlan) -> Result<(), Error> {
     output::print(&if plan.json { output::json(&report) } else { text::render(&report) })
 }
 
-fn find_counter(name: &str, width: Option<usize>) -> Result<CounterChoice, Error> {
-    CounterChoice::named(name, width).ok_or_else(|| {
+fn find_counter(name: &str, tuning: Tuning) -> Result<CounterChoice, Error> {
+    CounterChoice::tuned(name, tuning).ok_or_else(|| {
         let known: Vec<&str> = methods::<Sim>().iter().map(|method| method.about.name).collect();
         unknown_method("METHOD", name, &known)
     })
@@ -114,7 +120,7 @@ fn find_counter(name: &str, width: Option<usize>) -> Result<CounterChoice, Error
 
 /// The tree with prisms of these sizes.
 fn find_tree(name: &str, list: &str) -> Result<CounterChoice, Error> {
-    find_counter(name, None)?;
+    find_counter(name, Tuning::default())?;
     let allowed = format!("whole numbers from 1 to {}, separated by commas", 1 << MAX_DEPTH);
     let size = |item| number("--prisms", item, 1..=1 << MAX_DEPTH, &allowed);
     let sizes = list.split(',').map(size).collect::<Result<Vec<_>, _>>()?;
@@ -160,6 +166,8 @@ mod tests {
                 "nodes" => typed.nodes = Some(value),
                 "width" => typed.width = Some(value),
                 "prisms" => typed.prisms = Some(value),
+                "spin" => typed.spin = Some(value),
+                "backoff" => typed.backoff = Some(value),
                 "steps" => typed.steps = Some(value),
                 "fault" => typed.faults.push(value),
                 other => panic!("{other}"),
@@ -193,6 +201,8 @@ mod tests {
             ("seed", "x", "a whole number from 0 to 2^64 - 1"),
             ("seed", "18446744073709551616", "a whole number from 0 to 2^64 - 1"),
             ("width", "0", "a whole number from 1 to 65536"),
+            ("spin", "0", "a whole number from 1 to 1000000"),
+            ("backoff", "1ms", "a whole number from 1 to 100000000"),
             ("steps", "0", "a whole number from 1 to 1099511627776"),
         ] {
             assert_eq!(

@@ -57,6 +57,39 @@ const STAGGER_CYCLES: u32 = 5;
 type Build =
     Arc<dyn Fn(usize) -> Result<Box<dyn Counting<Sim>>, ShapeError> + Send + Sync + 'static>;
 
+/// What there is to say about the shape of a counter, where it should not choose itself. Displayed
+/// as options of `throng simulate`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tuning {
+    /// [`Shape::width`].
+    pub width: Option<usize>,
+    /// [`Shape::spin`].
+    pub spin: Option<u32>,
+    /// [`Shape::backoff`].
+    pub backoff: Option<u32>,
+}
+
+impl Tuning {
+    fn shape(self, processors: usize) -> Shape {
+        let usual = Shape::for_processors(processors);
+        Shape {
+            width: self.width,
+            spin: self.spin.unwrap_or(usual.spin),
+            backoff: self.backoff.unwrap_or(usual.backoff),
+            ..usual
+        }
+    }
+}
+
+impl fmt::Display for Tuning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.width.map(|width| format!("--width {width}"));
+        let spin = self.spin.map(|spin| format!("--spin {spin}"));
+        let backoff = self.backoff.map(|backoff| format!("--backoff {backoff}"));
+        f.write_str(&[width, spin, backoff].into_iter().flatten().collect::<Vec<_>>().join(" "))
+    }
+}
+
 /// A counter to be built in a run: a method, and what there is to say about its shape.
 #[derive(Clone)]
 pub struct CounterChoice {
@@ -76,24 +109,27 @@ impl fmt::Debug for CounterChoice {
 }
 
 impl CounterChoice {
-    /// A method of the library, as wide as `width` says; else as it chooses for the number of
-    /// processors.
+    /// A method of the library, as `tuning` says; else as it chooses for the number of processors.
     #[must_use]
-    pub fn registered(method: Registered<Sim>, width: Option<usize>) -> Self {
-        let options = width.map_or(String::new(), |width| format!("--width {width}"));
-        let shape = move |processors| Shape { width, ..Shape::for_processors(processors) };
-        let build = move |processors| method.build(&shape(processors));
+    pub fn registered(method: Registered<Sim>, tuning: Tuning) -> Self {
+        let build = move |processors| method.build(&tuning.shape(processors));
         CounterChoice {
             consistency: method.about.consistency,
-            ..Self::custom(method.about.name, options, build)
+            ..Self::custom(method.about.name, tuning.to_string(), build)
         }
     }
 
-    /// The method of this name; none if there is none.
+    /// The method of this name, as wide as `width` says; none if there is none.
     #[must_use]
     pub fn named(name: &str, width: Option<usize>) -> Option<Self> {
+        Self::tuned(name, Tuning { width, ..Tuning::default() })
+    }
+
+    /// The method of this name, as `tuning` says; none if there is none.
+    #[must_use]
+    pub fn tuned(name: &str, tuning: Tuning) -> Option<Self> {
         let method = methods::<Sim>().into_iter().find(|method| method.about.name == name)?;
-        Some(Self::registered(method, width))
+        Some(Self::registered(method, tuning))
     }
 
     /// Any counter; nothing is expected of the order of its numbers. `options` are those of
@@ -507,7 +543,7 @@ mod tests {
     fn those_who_wait_for_a_halted_processor_may_hold_values_too() {
         for method in methods::<Sim>() {
             for seed in 0..60 {
-                let counter = CounterChoice::registered(method, None);
+                let counter = CounterChoice::registered(method, Tuning::default());
                 let run = CountingRun {
                     processors: 7,
                     seed,
@@ -565,7 +601,7 @@ mod tests {
     #[test]
     fn the_same_run_gives_the_same_numbers_and_each_processor_stops_at_its_first_spare_value() {
         for method in methods::<Sim>() {
-            let run = small(CounterChoice::registered(method, None));
+            let run = small(CounterChoice::registered(method, Tuning::default()));
             let (once, again) = (run.measure().unwrap(), run.measure().unwrap());
             assert_eq!(once.cycles, again.cycles, "{}", method.about.name);
             assert_eq!(once.latency_cycles_mean, again.latency_cycles_mean);

@@ -28,6 +28,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
+use crate::lock::{LEAST_BACKOFF, MOST_BACKOFF};
 use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
 
 /// A number that processors add to: the toggles and the counters of a network.
@@ -35,8 +36,9 @@ pub trait Number<M: Machine>: Send + Sync + Sized + 'static {
     /// What the network of such numbers says of itself.
     const ABOUT: About;
 
-    /// A number on a line of its own.
-    fn new(value: u64, place: Place) -> Self;
+    /// A number on a line of its own. Where it has a lock, those who find it taken idle for at
+    /// most `backoff` units of [`Cpu::pause`] before they look again.
+    fn new(value: u64, place: Place, backoff: u32) -> Self;
 
     /// Adds to the number and returns what it was, as one step.
     fn fetch_add(&self, cpu: &M::Cpu, value: u64) -> u64;
@@ -55,7 +57,7 @@ impl<M: Machine> Number<M> for AtomicNumber<M> {
         progress: Progress::WaitFree,
     };
 
-    fn new(value: u64, place: Place) -> Self {
+    fn new(value: u64, place: Place, _backoff: u32) -> Self {
         AtomicNumber(Line::word::<M>(value, place))
     }
 
@@ -75,7 +77,10 @@ impl<M: Machine> Number<M> for AtomicNumber<M> {
 /// ## Memory ordering
 /// The compare-exchange that finds the lock free acquires what the store that freed it released.
 #[derive(Debug)]
-pub struct LockedNumber<M: Machine = Native>(Line<Inner<M>>);
+pub struct LockedNumber<M: Machine = Native> {
+    line: Line<Inner<M>>,
+    most_backoff: u32,
+}
 
 #[derive(Debug)]
 struct Inner<M: Machine> {
@@ -93,22 +98,23 @@ impl<M: Machine> Number<M> for LockedNumber<M> {
         progress: Progress::Blocking,
     };
 
-    fn new(value: u64, place: Place) -> Self {
-        LockedNumber(Line::new::<M>(place, |spot| Inner {
+    fn new(value: u64, place: Place, backoff: u32) -> Self {
+        let line = Line::new::<M>(place, |spot| Inner {
             lock: M::Word::new(0, spot),
             number: M::Word::new(value, spot),
-        }))
+        });
+        LockedNumber { line, most_backoff: backoff.max(1) }
     }
 
     #[inline]
     fn fetch_add(&self, cpu: &M::Cpu, value: u64) -> u64 {
-        let Inner { lock, number } = &*self.0;
-        let mut limit = LEAST_BACKOFF;
+        let Inner { lock, number } = &*self.line;
+        let mut limit = LEAST_BACKOFF.min(self.most_backoff);
         let mut round = 0;
         while lock.load(Relaxed) != 0 || lock.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
             cpu.pause(1 + cpu.random_below(limit as usize) as u32);
             cpu.retry(round);
-            limit = (2 * limit).min(MOST_BACKOFF);
+            limit = limit.saturating_mul(2).min(self.most_backoff);
             round += 1;
         }
         let before = number.load(Relaxed);
@@ -117,10 +123,6 @@ impl<M: Machine> Number<M> for LockedNumber<M> {
         before
     }
 }
-
-/// Longest idling, in units of [`Cpu::pause`], after the first look at a taken lock and after many.
-const LEAST_BACKOFF: u32 = 4;
-const MOST_BACKOFF: u32 = 1024;
 
 /// A counter behind a bitonic network of balancers.
 ///
@@ -148,13 +150,22 @@ impl<M: Machine, N: Number<M>> CountingNetwork<M, N> {
     /// # Errors
     /// When `width` is not a power of two, or above 4096.
     pub fn on_machine(width: usize) -> Result<Self, ShapeError> {
+        Self::with_backoff(width, MOST_BACKOFF)
+    }
+
+    /// The same, with locks, where it has any, for which processors idle at most so long at a
+    /// time, in units of [`Cpu::pause`].
+    ///
+    /// # Errors
+    /// When `width` is not a power of two, or above 4096.
+    pub fn with_backoff(width: usize, backoff: u32) -> Result<Self, ShapeError> {
         if !width.is_power_of_two() || width > MAX_WIDTH {
             let allowed = format!("a power of two from 1 to {MAX_WIDTH}");
             return Err(ShapeError::new("width", width, allowed));
         }
         let wiring = Wiring::bitonic(width);
-        let toggle = |i| N::new(0, Place::named("toggle").index(i));
-        let output = |i| N::new(i as u64, Place::named("output").index(i));
+        let toggle = |i| N::new(0, Place::named("toggle").index(i), backoff);
+        let output = |i| N::new(i as u64, Place::named("output").index(i), backoff);
         Ok(CountingNetwork {
             toggles: (0..wiring.balancers.len()).map(toggle).collect(),
             outputs: (0..width).map(output).collect(),
@@ -271,7 +282,7 @@ impl<M: Machine, N: Number<M>> Method<M> for CountingNetwork<M, N> {
     /// The paper found width 64 best for 256 processors.
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
         let default = || (shape.processors / 4).next_power_of_two().clamp(2, MAX_WIDTH);
-        Self::on_machine(shape.width.unwrap_or_else(default))
+        Self::with_backoff(shape.width.unwrap_or_else(default), shape.backoff)
     }
 }
 

@@ -25,7 +25,13 @@ impl<M: Machine, L: Lock<M>> Locked<M, L> {
     /// A counter on machine `M`.
     #[must_use]
     pub fn on_machine() -> Self {
-        Locked { next: Guarded::new(0) }
+        Self::under(L::new())
+    }
+
+    /// A counter under `lock`, which must be free.
+    #[must_use]
+    pub fn under(lock: L) -> Self {
+        Locked { next: Guarded::under(lock, 0) }
     }
 }
 
@@ -72,8 +78,8 @@ impl<M: Machine> Method<M> for Locked<M, BackoffLock<M>> {
         progress: Progress::Blocking,
     };
 
-    fn build(_shape: &Shape) -> Result<Self, ShapeError> {
-        Ok(Self::on_machine())
+    fn build(shape: &Shape) -> Result<Self, ShapeError> {
+        Ok(Self::under(BackoffLock::with_backoff(shape.backoff)))
     }
 }
 

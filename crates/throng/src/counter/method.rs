@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::diffracting::*;
 use super::*;
-use crate::lock::{BackoffLock, McsLock};
+use crate::lock::{BackoffLock, MOST_BACKOFF, McsLock};
 use crate::machine::Machine;
 
 /// What a counter promises about the order of its numbers.
@@ -80,6 +80,9 @@ pub struct Shape {
     pub width: Option<usize>,
     /// How many times a processor looks for a partner, at most, where it does.
     pub spin: u32,
+    /// How long a processor idles between two looks at a lock, at most, in units of
+    /// [`Cpu::pause`](crate::machine::Cpu::pause), where it does.
+    pub backoff: u32,
     /// How many past batches are kept in one piece, where the method keeps them.
     pub bank: usize,
 }
@@ -88,13 +91,13 @@ impl Shape {
     /// The shape for so many processors, all else as the papers advise.
     #[must_use]
     pub const fn for_processors(processors: usize) -> Self {
-        Shape { processors, width: None, spin: 128, bank: 128 }
+        Shape { processors, width: None, spin: 128, backoff: MOST_BACKOFF, bank: 128 }
     }
 
     /// The smallest shape of this width: what exhaustive checks use.
     #[must_use]
     pub const fn tiny(processors: usize, width: usize) -> Self {
-        Shape { processors, width: Some(width), spin: 1, bank: 1 }
+        Shape { processors, width: Some(width), spin: 1, backoff: 1, bank: 1 }
     }
 }
 

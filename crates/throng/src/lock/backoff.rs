@@ -19,28 +19,34 @@ const FREE: u64 = 0;
 const TAKEN: u64 = 1;
 
 /// Longest idling, in units of [`Cpu::pause`], after the first failure and after many.
-const LEAST_BACKOFF: u32 = 4;
-const MOST_BACKOFF: u32 = 1024;
+pub(crate) const LEAST_BACKOFF: u32 = 4;
+pub(crate) const MOST_BACKOFF: u32 = 1024;
 
 /// A lock that is one word, tried again after ever longer pauses.
 #[derive(Debug)]
 pub struct BackoffLock<M: Machine = Native> {
     state: Line<M::Word>,
+    most_backoff: u32,
 }
 
 // SAFETY: `acquire` returns only when it turned FREE into TAKEN, and only `release` writes FREE.
 // Release and acquire make the content visible.
 unsafe impl<M: Machine> Lock<M> for BackoffLock<M> {
     fn new() -> Self {
-        BackoffLock { state: Line::word::<M>(FREE, Place::named("backoff lock")) }
+        Self::with_backoff(MOST_BACKOFF)
+    }
+
+    fn with_backoff(most: u32) -> Self {
+        let state = Line::word::<M>(FREE, Place::named("backoff lock"));
+        BackoffLock { state, most_backoff: most.max(1) }
     }
 
     #[inline]
     fn acquire(&self, cpu: &M::Cpu) {
-        let mut limit = LEAST_BACKOFF;
+        let mut limit = LEAST_BACKOFF.min(self.most_backoff);
         while self.state.compare_exchange(FREE, TAKEN, Acquire, Relaxed).is_err() {
             cpu.pause(1 + cpu.random_below(limit as usize) as u32);
-            limit = (2 * limit).min(MOST_BACKOFF);
+            limit = limit.saturating_mul(2).min(self.most_backoff);
             self.state.wait_while(cpu, Relaxed, |state| state == TAKEN);
         }
     }

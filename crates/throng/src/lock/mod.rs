@@ -11,6 +11,7 @@ mod backoff;
 mod mcs;
 
 pub use backoff::BackoffLock;
+pub(crate) use backoff::{LEAST_BACKOFF, MOST_BACKOFF};
 pub use mcs::McsLock;
 
 use crate::machine::{Cell, Line, Machine, Native, Place};
@@ -25,6 +26,15 @@ use crate::machine::{Cell, Line, Machine, Native, Place};
 pub unsafe trait Lock<M: Machine = Native>: Send + Sync {
     /// A free lock.
     fn new() -> Self;
+
+    /// A free lock whose waiters idle for at most so many units of
+    /// [`Cpu::pause`](crate::machine::Cpu::pause) at a time, if they idle at all.
+    fn with_backoff(_most: u32) -> Self
+    where
+        Self: Sized,
+    {
+        Self::new()
+    }
 
     /// Waits until the lock is free and takes it. A processor that already holds it waits for
     /// ever.
@@ -56,8 +66,13 @@ pub struct Guarded<T: Send, L, M: Machine = Native> {
 impl<T: Send, L: Lock<M>, M: Machine> Guarded<T, L, M> {
     /// `value` under a lock of its own.
     pub fn new(value: T) -> Self {
+        Self::under(L::new(), value)
+    }
+
+    /// `value` under `lock`, which must be free.
+    pub fn under(lock: L, value: T) -> Self {
         let place = Place::named("guarded value");
-        Guarded { lock: L::new(), value: Line::new::<M>(place, |spot| M::Cell::new(value, spot)) }
+        Guarded { lock, value: Line::new::<M>(place, |spot| M::Cell::new(value, spot)) }
     }
 
     /// Runs `f` on the value while no other processor can; the lock is freed even if `f` panics.

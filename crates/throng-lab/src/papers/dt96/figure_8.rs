@@ -10,9 +10,24 @@ const WORK: u32 = 0;
 /// What the paper did not have: networks whose toggles and counters are one `fetch_add` each, and the
 /// tree on the same terms, without locks.
 const OURS: [Contender; 3] = [
-    Contender { label: "CNet[32], fetch_add", method: "counting-network", width: Some(32) },
-    Contender { label: "CNet[64], fetch_add", method: "counting-network", width: Some(64) },
-    Contender { label: "DTree[32], wait-free", method: "diffracting-wait-free", width: Some(32) },
+    Contender {
+        label: "CNet[32], fetch_add",
+        method: "counting-network",
+        width: Some(32),
+        backoff: None,
+    },
+    Contender {
+        label: "CNet[64], fetch_add",
+        method: "counting-network",
+        width: Some(64),
+        backoff: None,
+    },
+    Contender {
+        label: "DTree[32], wait-free",
+        method: "diffracting-wait-free",
+        width: Some(32),
+        backoff: None,
+    },
 ];
 
 /// The figure.

@@ -18,7 +18,7 @@ use super::{Findings, Panel};
 use crate::chart::{Axis, Scale};
 use crate::error::Error;
 use crate::simulated::measured::Measured;
-use crate::simulated::{CounterChoice, CountingRun};
+use crate::simulated::{CounterChoice, CountingRun, Tuning};
 
 /// Numbers of processors.
 const PROCESSORS: [usize; 15] = [1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 224, 240, 256];
@@ -48,26 +48,40 @@ struct Contender {
     method: &'static str,
     /// None: the method has no width, or (the combining tree) a leaf for two processors.
     width: Option<usize>,
+    /// None: 1024 cycles, or there is no backoff.
+    backoff: Option<u32>,
 }
 
+/// With the longest backoff that is best of those tried, at every number of processors
+/// (`results/2026-11-15-rivals`; longer ones make it the private counter of one processor).
 const EXP_BACKOFF: Contender =
-    Contender { label: "ExpBackoff", method: "locked-backoff", width: None };
-const MCS: Contender = Contender { label: "MCS", method: "locked-mcs", width: None };
+    Contender { label: "ExpBackoff", method: "locked-backoff", width: None, backoff: Some(65_536) };
+const MCS: Contender = Contender { label: "MCS", method: "locked-mcs", width: None, backoff: None };
 /// Of "optimal width": half as many leaves as processors.
-const CTREE: Contender = Contender { label: "CTree", method: "combining-tree", width: None };
+const CTREE: Contender =
+    Contender { label: "CTree", method: "combining-tree", width: None, backoff: None };
 /// Toggles and counters under locks with exponential backoff.
-const CNET: Contender =
-    Contender { label: "CNet[64]", method: "counting-network-locked", width: Some(64) };
+const CNET: Contender = Contender {
+    label: "CNet[64]",
+    method: "counting-network-locked",
+    width: Some(64),
+    backoff: None,
+};
 /// Prisms of 8, 4, 2, 2, 1 from the root down; a spin of at most 128 that adapts; tokens that wait
 /// for the toggle have a second chance (section 3.1).
-const DTREE: Contender =
-    Contender { label: "DTree[32]", method: "diffracting-second-chance", width: Some(32) };
+const DTREE: Contender = Contender {
+    label: "DTree[32]",
+    method: "diffracting-second-chance",
+    width: Some(32),
+    backoff: None,
+};
 
 const CONTENDERS: [Contender; 5] = [EXP_BACKOFF, MCS, CTREE, CNET, DTREE];
 
 impl Contender {
     fn counter(&self) -> CounterChoice {
-        CounterChoice::named(self.method, self.width).expect("a method of the library")
+        let tuning = Tuning { width: self.width, backoff: self.backoff, ..Tuning::default() };
+        CounterChoice::tuned(self.method, tuning).expect("a method of the library")
     }
 
     /// The benchmark for each number of processors.
