@@ -9,8 +9,8 @@ use clap::{Args, Parser, Subcommand};
 ///
 /// Without a command, measures every counter on this machine in about ten seconds.
 ///
-/// Exit code: 0 if all went well, 1 if a counter failed its check, 2 if an argument is wrong or an
-/// output cannot be written.
+/// Exit code: 0 if all went well, 1 if a counter failed its check, 2 if an argument is wrong, asks
+/// for more than this system gives or for too few steps, or if an output cannot be written.
 #[derive(Debug, Parser)]
 #[command(name = "throng", version, max_term_width = 100)]
 pub struct Arguments {
@@ -42,6 +42,11 @@ pub enum Command {
     ///
     /// Every processor takes values, one after another, until so many have been handed out. The
     /// same arguments give the same run, bit for bit.
+    ///
+    /// Exit code: 0 also when processors were halted by `--fault` and others hang for it: the
+    /// report says so in its second line (JSON: `finished`, `trouble`); 1 when the counter failed
+    /// its check, hangs though nobody was halted, or panicked; 2 when other arguments would help
+    /// (`--steps`, `--processors`).
     Simulate(SimulateArguments),
     /// Make a figure of a paper again: simulate its workload, draw it, judge what the paper claims
     ///

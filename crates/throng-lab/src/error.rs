@@ -86,7 +86,22 @@ pub enum Error {
         /// What the simulator says.
         source: SimError,
     },
-    /// A simulated run went wrong: it miscounted, came to no end or panicked.
+    /// A simulated run was broken off at its limit of steps.
+    StepLimit {
+        /// The counter.
+        method: &'static str,
+        /// The machine.
+        machine: String,
+        /// The limit.
+        limit: u64,
+        /// How many processors had not finished.
+        unfinished: usize,
+        /// How many values had been handed out.
+        handed_out: usize,
+        /// The command that shows it again.
+        replay: String,
+    },
+    /// A simulated run went wrong: it miscounted, got stuck or panicked.
     SimulatedRun {
         /// The counter.
         method: &'static str,
@@ -127,8 +142,9 @@ pub enum Error {
 }
 
 impl Error {
-    /// 2 for a mistake in the arguments or an output that cannot be written, 1 for everything that
-    /// went wrong while measuring.
+    /// 2 for what other arguments can change (a mistake in them, too many processors for this
+    /// system, too few steps) and an output that cannot be written, 1 for everything that went
+    /// wrong while measuring.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -139,9 +155,9 @@ impl Error {
             | Error::Folder { .. }
             | Error::Shape { .. }
             | Error::OpenJson { .. }
-            | Error::Write { .. } => 2,
-            Error::Simulation { source: SimError::NoStack { .. } } => 1,
-            Error::Simulation { .. } => 2,
+            | Error::Write { .. }
+            | Error::StepLimit { .. }
+            | Error::Simulation { .. } => 2,
             Error::SimulatedRun { .. }
             | Error::Chart { .. }
             | Error::Spawn { .. }
@@ -174,7 +190,17 @@ impl fmt::Display for Error {
             }
             Error::Write { to, source } => write!(f, "cannot write to {to}: {source}"),
             Error::Chart { title, why } => write!(f, "the chart {title:?} cannot be drawn: {why}"),
+            Error::Simulation { source: source @ SimError::NoStack { .. } } => {
+                write!(f, "{source}; `--processors` and `--nodes` say how many there are")
+            }
             Error::Simulation { source } => write!(f, "{source}"),
+            Error::StepLimit { method, machine, limit, unfinished, handed_out, replay } => write!(
+                f,
+                "{method} on {machine}: not over after {limit} steps, with {handed_out} values \
+                 handed out and {unfinished} processor{} unfinished; `--steps` sets the limit; to \
+                 see it again: {replay}",
+                if *unfinished == 1 { "" } else { "s" }
+            ),
             Error::SimulatedRun { method, machine, processors, seed, what, replay } => write!(
                 f,
                 "{method} failed on {machine} with {processors} processor{} and seed {seed}: \

@@ -398,6 +398,11 @@ fn the_report_adds_up_and_its_command_gives_the_same_run() {
     assert_eq!(count(&report["handed_out"]), 309);
     assert_eq!(report["finished"], true);
     let latency = &report["latency_cycles"];
+    // Long calls too: percentiles come from a histogram, whose steps are wide there.
+    let long = json(simulate(&["locked-backoff", "--processors", "64", "--json"]));
+    for (name, value) in long["latency_cycles"].as_object().unwrap() {
+        assert!(value.as_f64() <= long["latency_cycles"]["max"].as_f64(), "{name}: {long}");
+    }
     let ascending: Vec<f64> =
         ["p50", "p90", "p99", "p99_9", "max"].map(|name| latency[name].as_f64().unwrap()).to_vec();
     assert!(ascending.is_sorted() && ascending[0] > 0.0, "{ascending:?}");
@@ -443,16 +448,75 @@ fn what_goes_wrong_is_reported_and_what_the_seed_chose() {
 }
 
 #[test]
-fn a_run_that_fails_says_how_to_see_it_again() {
+fn a_run_that_is_broken_off_says_how_to_see_it_again() {
     let output = output(simulate_small(&["locked-mcs", "--steps", "100", "--seed", "5"]));
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert_eq!(stdout(&output), "");
     let said = stderr(&output);
-    let start = "error: locked-mcs failed on ideal with 9 processors and seed 5: stopped at the limit \
-                 of 100 steps with 9 processors unfinished, ";
-    let end = "; `--steps` sets the limit; to see it again: throng simulate locked-mcs --machine ideal \
+    let start = "error: locked-mcs on ideal: not over after 100 steps, with ";
+    let end = " values handed out and 9 processors unfinished; `--steps` sets the limit; to see it again: throng simulate locked-mcs --machine ideal \
                --processors 9 --values 300 --work 0 --seed 5 --steps 100\n";
     assert!(said.starts_with(start) && said.ends_with(end), "{said}");
+}
+
+#[test]
+fn a_run_that_hangs_says_so_at_once() {
+    let arguments = ["locked-mcs", "--fault", "halt 2 before 100"];
+    let text = printed(simulate_small(&arguments));
+    let second = text.lines().nth(1).unwrap();
+    assert!(second.starts_with("HANGS: 8 processors (0, 1, 3, "), "{text}");
+    assert!(second.ends_with(" values handed out of 300 asked for"), "{text}");
+    let report = json(simulate_small(&[&arguments[..], &["--json"]].concat()));
+    assert_eq!(report["finished"], false);
+    assert!(report["handed_out"].as_u64() < Some(300), "{}", report["handed_out"]);
+    assert_eq!(report["hanging"].as_array().unwrap().len(), 8);
+    let waited = report["unserved_cycles_max"].as_u64().unwrap();
+    assert!(waited > 0 && text.contains("and a call that was not over had waited "), "{text}");
+}
+
+#[test]
+fn nothing_is_said_of_what_was_not_measured() {
+    let arguments = ["hardware", "--fault", "halt any 9 within 2"];
+    let report = json(simulate_small(&[&arguments[..], &["--json"]].concat()));
+    assert_eq!(report["finished"], false);
+    for name in ["window", "throughput", "latency_cycles", "latency_ns", "little"] {
+        assert!(report[name].is_null(), "{name}: {}", report[name]);
+    }
+    let text = printed(simulate_small(&arguments));
+    assert!(text.lines().nth(1).unwrap().starts_with("DID NOT REACH ITS VALUES"), "{text}");
+    assert!(text.lines().any(|line| line.split_whitespace().eq(["throughput", "not", "measured"])));
+    assert!(text.contains("Latency\n  not measured: "), "{text}");
+}
+
+#[test]
+fn starvation_is_seen() {
+    // One processor finds the lock in its cache again and again.
+    let report =
+        json(simulate(&["locked-backoff", "--processors", "8", "--values", "999", "--json"]));
+    let values = &report["values_per_processor"];
+    let of = |name: &str| values[name].as_u64().unwrap();
+    assert!(of("least") <= of("median") && of("median") < of("most") / 10, "{values}");
+    assert_eq!(report["little"]["too_low"], true, "{}", report["little"]);
+    let fair = json(simulate(&["hardware", "--processors", "8", "--values", "999", "--json"]));
+    assert_eq!(fair["little"]["too_low"], false, "{}", fair["little"]);
+}
+
+#[test]
+fn the_machine_is_shown_as_it_was_built() {
+    let path = fresh_file("named_like_a_preset.toml");
+    fs::write(&path, printed(throng(&["machines", "alewife"]))).unwrap();
+    let file = path.to_str().unwrap();
+    let arguments = ["hardware", "--machine", file, "--processors", "4", "--nodes", "64"];
+    let text = printed(simulate(&arguments));
+    let head = format!("hardware on alewife ({file}) with 4 of 64 processors, seed 0\n");
+    assert!(text.starts_with(&head), "{text}");
+    let report = json(simulate(&[&arguments[..], &["--json"]].concat()));
+    assert_eq!((&report["processors"], &report["nodes"]), (&4.into(), &64.into()));
+    assert_eq!(report["machine"]["processors"], 64);
+    // 20 000 values, 100 of them before.
+    let window = &report["window"];
+    assert!(window["from_cycle"].as_u64() > Some(0) && window["to_cycle"].as_u64() > Some(0));
+    assert!((19_890..=19_900).contains(&window["values"].as_u64().unwrap()), "{window}");
 }
 
 #[test]
@@ -511,6 +575,13 @@ fn a_folder_gets_the_report_and_its_numbers() {
     assert!(read("depth.csv").starts_with("start_cycle,calls,depth_mean\n0,"));
     assert!(read("lines.csv").starts_with("line,hits,misses,"));
     assert!(read("latency.svg").starts_with("<svg") && read("depth.svg").starts_with("<svg"));
+    assert!(read("processors.csv").starts_with("processor,values\n0,"));
+
+    // Another run there leaves nothing of this one, and what is not its own.
+    fs::write(folder.join("mine.txt"), "").unwrap();
+    printed(simulate_small(&["hardware", "--out", folder.to_str().unwrap()]));
+    assert!(!folder.join("depth.csv").exists() && !folder.join("depth.svg").exists());
+    assert!(folder.join("latency.svg").exists() && folder.join("mine.txt").exists());
 }
 
 #[test]

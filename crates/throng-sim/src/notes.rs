@@ -4,7 +4,7 @@
 const WINDOWS: usize = 256;
 /// Windows are as long as a power of two; this long at first.
 const FIRST_SHIFT: u32 = 6;
-/// Values from here on are counted as one.
+/// Values from here on are counted as this one.
 const VALUES: usize = 1 << 17;
 
 /// How often a note was made, with which values, and when.
@@ -12,7 +12,8 @@ const VALUES: usize = 1 << 17;
 pub struct Note {
     /// What it is about.
     pub what: &'static str,
-    /// How often it was made with each value 0, 1, 2, ...
+    /// How often it was made with each value 0, 1, 2, ... All values from 2^17 on are counted as
+    /// 2^17.
     pub counts: Vec<u64>,
     windows: Vec<Window>,
 }
@@ -39,7 +40,8 @@ pub struct Stretch {
     pub start_cycle: u64,
     /// How often the note was made.
     pub count: u64,
-    /// The mean of the values noted; not a number where there are none.
+    /// The mean of the values noted, however large, up to a sum of 2^64 - 1 in a stretch; not a
+    /// number where there are none.
     pub mean: f64,
 }
 
@@ -56,7 +58,7 @@ impl Notes {
         }
         let window = (time >> self.shift) as usize;
         let note = self.find(what);
-        let value_index = (value as usize).min(VALUES);
+        let value_index = usize::try_from(value).map_or(VALUES, |value| value.min(VALUES));
         if note.counts.len() <= value_index {
             note.counts.resize(value_index + 1, 0);
         }
@@ -65,7 +67,8 @@ impl Notes {
             note.windows.resize(window + 1, Window::default());
         }
         note.windows[window].count += 1;
-        note.windows[window].sum += value;
+        let sum = &mut note.windows[window].sum;
+        *sum = sum.saturating_add(value);
     }
 
     fn find(&mut self, what: &'static str) -> &mut Note {
@@ -83,7 +86,7 @@ impl Notes {
         for note in &mut self.notes {
             let pair = |pair: &[Window]| Window {
                 count: pair.iter().map(|w| w.count).sum(),
-                sum: pair.iter().map(|w| w.sum).sum(),
+                sum: pair.iter().fold(0, |sum, w| sum.saturating_add(w.sum)),
             };
             note.windows = note.windows.chunks(2).map(pair).collect();
         }
@@ -95,7 +98,7 @@ impl Notes {
         self.notes.iter().find(|note| note.what == what)
     }
 
-    /// How often `what` was noted with `value`.
+    /// How often `what` was noted with `value`; with 2^17, how often with that or more.
     #[must_use]
     pub fn count(&self, what: &str, value: usize) -> u64 {
         self.get(what).and_then(|note| note.counts.get(value)).copied().unwrap_or(0)
@@ -133,5 +136,17 @@ mod tests {
         assert_eq!(stretches.iter().map(|s| s.count).sum::<u64>(), 100_000);
         assert_eq!((stretches[0].start_cycle, stretches[0].mean), (0, 2.0));
         assert_eq!(stretches.last().unwrap().mean, 4.0);
+    }
+
+    #[test]
+    fn the_largest_values_are_counted_as_one_and_their_sum_does_not_overflow() {
+        let mut notes = Notes::default();
+        let long = 1 << 40;
+        for time in [0, 0, 1 << FIRST_SHIFT, long] {
+            notes.add("much", u64::MAX, time);
+        }
+        notes.add("much", VALUES as u64, long);
+        assert_eq!(notes.count("much", VALUES), 5);
+        assert_eq!(notes.over_time("much")[0].mean, u64::MAX as f64 / 3.0);
     }
 }

@@ -1,6 +1,7 @@
 //! The report in a folder, for whoever wants to look at it again or draw it otherwise.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use super::report::Report;
@@ -11,21 +12,36 @@ use crate::error::Error;
 use crate::output;
 use crate::simulated::measured::Measured;
 
+/// All files that [`write`] may write.
+const NAMES: [&str; 8] = [
+    "report.txt",
+    "report.json",
+    "lines.csv",
+    "processors.csv",
+    "latency.csv",
+    "latency.svg",
+    "depth.csv",
+    "depth.svg",
+];
+
 /// Writes `report.txt`, `report.json`, `latency.csv` and `latency.svg` (which share of the calls
-/// took how long), `lines.csv` (what happened at each line of memory), and for trees `depth.csv`
-/// and `depth.svg`.
+/// took how long), `lines.csv` (what happened at each line of memory), `processors.csv` (who got
+/// how many values), and for trees `depth.csv` and `depth.svg`. Those of an earlier run are removed
+/// first: what is there is all of this one.
 ///
 /// # Errors
-/// When a file cannot be written.
+/// When a file cannot be written, or an old one not be removed.
 pub fn write(folder: &Path, report: &Report, measured: &Measured) -> Result<(), Error> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
         fs::write(&path, text)
             .map_err(|source| Error::Write { to: path.display().to_string(), source })
     };
+    NAMES.iter().try_for_each(|name| remove(&folder.join(name)))?;
     write("report.txt", &text::render(report))?;
     write("report.json", &output::json(report))?;
     write("lines.csv", &lines_csv(measured))?;
+    write("processors.csv", &processors_csv(measured))?;
     let shares = latency_shares(measured);
     write("latency.csv", &csv(&["cycles", "calls", "share_not_longer"], &shares_rows(&shares)))?;
     if !shares.is_empty() {
@@ -36,6 +52,16 @@ pub fn write(folder: &Path, report: &Report, measured: &Measured) -> Result<(), 
         write("depth.svg", &depth_chart(report).svg()?)?;
     }
     Ok(())
+}
+
+/// Removes a file if it is there.
+fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Error::Write { to: path.display().to_string(), source: error })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// So many calls took so many cycles, and this share of all took no longer.
@@ -51,7 +77,8 @@ fn latency_shares(measured: &Measured) -> Vec<Share> {
     let share = |recorded: hdrhistogram::iterators::IterationValue<u64>| {
         so_far += recorded.count_at_value();
         Share {
-            cycles: recorded.value_iterated_to(),
+            // A step of the histogram is written as its upper end, which may be above the longest.
+            cycles: recorded.value_iterated_to().min(measured.latency_cycles_max),
             calls: recorded.count_at_value(),
             not_longer: so_far as f64 / all,
         }
@@ -78,6 +105,13 @@ fn lines_csv(measured: &Measured) -> String {
     };
     let rows: Vec<Vec<String>> = measured.memory.lines.iter().map(row).collect();
     csv(&["line", "hits", "misses", "invalidations", "waited_cycles"], &rows)
+}
+
+fn processors_csv(measured: &Measured) -> String {
+    let rows: Vec<Vec<String>> = (measured.per_processor.iter().enumerate())
+        .map(|(processor, values)| vec![processor.to_string(), values.to_string()])
+        .collect();
+    csv(&["processor", "values"], &rows)
 }
 
 fn depth_csv(report: &Report) -> String {
@@ -113,5 +147,5 @@ fn depth_chart(report: &Report) -> Chart {
 }
 
 fn subtitle(report: &Report) -> String {
-    format!("{} on {}, {} processors", report.method, report.machine.name, report.processors)
+    format!("{} on {}, {} processors", report.method, report.machine_in_words, report.processors)
 }

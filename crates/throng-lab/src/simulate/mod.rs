@@ -5,6 +5,7 @@
 //! what there is to tell, as [text](text::render), as JSON, or as [files] in a folder.
 
 pub mod files;
+pub mod numbers;
 pub mod report;
 pub mod text;
 
@@ -19,7 +20,7 @@ use crate::error::Error;
 use crate::machines::Machine;
 use crate::output;
 use crate::plan::{MAX_DEPTH, number, optional, unknown_method};
-use crate::simulated::{CounterChoice, CountingRun, Tuning, trees, usual_step_limit};
+use crate::simulated::{CounterChoice, CountingRun, Tuning, options, trees, usual_step_limit};
 use report::Report;
 
 const DEFAULT_METHOD: &str = "diffracting";
@@ -112,10 +113,29 @@ pub fn simulate(plan: &SimulatePlan) -> Result<(), Error> {
 }
 
 fn find_counter(name: &str, tuning: Tuning) -> Result<CounterChoice, Error> {
-    CounterChoice::tuned(name, tuning).ok_or_else(|| {
+    let counter = CounterChoice::tuned(name, tuning).ok_or_else(|| {
         let known: Vec<&str> = methods::<Sim>().iter().map(|method| method.about.name).collect();
         unknown_method("METHOD", name, &known)
-    })
+    })?;
+    refuse_without_effect(name, tuning)?;
+    Ok(counter)
+}
+
+/// An error for an option that changes nothing about this method.
+fn refuse_without_effect(method: &str, typed: Tuning) -> Result<(), Error> {
+    let taken = options::taken(method).of(typed);
+    let number = |number: Option<u32>| number.map(|number| number as usize);
+    for (option, what, typed, taken) in [
+        ("--width", "width", typed.width, taken.width),
+        ("--spin", "search for partners", number(typed.spin), number(taken.spin)),
+        ("--backoff", "lock with backoff", number(typed.backoff), number(taken.backoff)),
+    ] {
+        if let (Some(value), None) = (typed, taken) {
+            let allowed = format!("left out: {method} has no {what}");
+            return Err(Error::Value { option, value: value.to_string(), allowed });
+        }
+    }
+    Ok(())
 }
 
 /// The tree with prisms of these sizes.
@@ -229,6 +249,22 @@ mod tests {
             message(&[("fault", "slow 1")]),
             "--fault: fault \"slow 1\": write \"slow PROCESSOR by FACTOR\""
         );
+    }
+
+    #[test]
+    fn an_option_without_effect_is_refused() {
+        for (method, option, what) in [
+            ("hardware", "width", "width"),
+            ("locked-mcs", "width", "width"),
+            ("combining-tree", "spin", "search for partners"),
+            ("diffracting", "backoff", "lock with backoff"),
+        ] {
+            assert_eq!(
+                message(&[("method", method), (option, "8")]),
+                format!("--{option} 8: must be left out: {method} has no {what}")
+            );
+        }
+        assert!(SimulatePlan::resolve(&typed(&[("spin", "8"), ("width", "4")])).is_ok());
     }
 
     #[test]

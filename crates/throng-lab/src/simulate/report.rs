@@ -1,5 +1,6 @@
 //! What there is to tell about a simulated run: plain data, in the order of the JSON document.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
@@ -9,11 +10,17 @@ use throng::machine::Place;
 use throng_sim::{End, Faults, MachineSpec, Traffic};
 
 use super::SimulatePlan;
+use super::numbers::{counted, grouped};
 use crate::simulated::CountingRun;
 use crate::simulated::measured::Measured;
 
 /// So many lines are shown.
 const HOTTEST: usize = 10;
+/// So many processors are named, at most.
+const NAMED: usize = 16;
+/// Where less than this share of the processors is accounted for, the mean latency leaves out too
+/// much.
+const LITTLE_LEAST: f64 = 0.9;
 
 /// Everything about a run.
 #[derive(Clone, Debug, Serialize)]
@@ -24,10 +31,14 @@ pub struct Report {
     pub command: String,
     /// The counter.
     pub method: &'static str,
-    /// The machine.
+    /// The machine as it was built.
     pub machine: MachineSpec,
+    /// Its name; with its file, where it is from one.
+    pub machine_in_words: String,
     /// How many processors took values.
     pub processors: usize,
+    /// How many the machine has.
+    pub nodes: usize,
     /// The number at which they stopped.
     pub values: u64,
     /// The most cycles between two values.
@@ -44,24 +55,36 @@ pub struct Report {
     pub check: String,
     /// How many values were handed out.
     pub handed_out: u64,
-    /// Whether every processor finished that was not halted.
+    /// Whether all values were handed out, and every processor finished that was not halted.
     pub finished: bool,
+    /// Why the run did not finish, in words.
+    pub trouble: Option<String>,
     /// How the run ended, in words.
     pub end: String,
     /// The processors that were halted.
     pub halted: Vec<usize>,
     /// How many processors did not finish.
     pub unfinished: usize,
+    /// The processors that were not halted and whose last call was never over.
+    pub hanging: Vec<usize>,
     /// How long it took.
     pub cycles: u64,
-    /// How fast it was.
-    pub throughput: Throughput,
-    /// How long a call took, in cycles.
-    pub latency_cycles: Latency,
+    /// The part of the run in which throughput and latency were measured; none if it was over
+    /// before it was warm. Everything else is about the whole run.
+    pub window: Option<Window>,
+    /// How fast it was; none if it was not measured.
+    pub throughput: Option<Throughput>,
+    /// How long a call took, in cycles; none if it was not measured.
+    pub latency_cycles: Option<Latency>,
     /// The same in nanoseconds, by the machine's clock.
-    pub latency_ns: Latency,
-    /// How long the call that had waited longest had waited when the measurement ended.
+    pub latency_ns: Option<Latency>,
+    /// How long the call had waited that had waited longest without being served: until the
+    /// measurement ended or, where it was never over, until the run ended.
     pub unserved_cycles_max: u64,
+    /// Whether the measured calls account for all processors; none if nothing was measured.
+    pub little: Option<Little>,
+    /// How evenly the values went to the processors.
+    pub values_per_processor: Spread,
     /// How many calls took how long.
     pub histogram: Vec<Bucket>,
     /// Accesses to shared memory.
@@ -80,6 +103,42 @@ pub struct Report {
     pub trace_hash: String,
     /// How fast the simulator was on the machine it ran on.
     pub simulator: Simulator,
+}
+
+/// A part of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Window {
+    /// It begins when the values before it have been handed out.
+    pub from_cycle: u64,
+    /// It ends with the last value before the first processor stops, or before the run hangs.
+    pub to_cycle: u64,
+    /// How many values were handed out in it.
+    pub values: u64,
+}
+
+/// Little's law: throughput times the mean time from a call to the next is the number of
+/// processors, unless calls are missing from the mean because they were not over.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Little {
+    /// Calls in progress at a time: throughput times mean latency.
+    pub calls: f64,
+    /// Processors between two calls at a time: throughput times mean work.
+    pub working: f64,
+    /// Both together, for each processor: 1 if all are accounted for.
+    pub ratio: f64,
+    /// Whether that is much less than 1.
+    pub too_low: bool,
+}
+
+/// How much each processor got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Spread {
+    /// Who got least.
+    pub least: u64,
+    /// The middle one.
+    pub median: u64,
+    /// Who got most.
+    pub most: u64,
 }
 
 /// How fast values were handed out.
@@ -134,11 +193,13 @@ pub struct Memory {
     pub waited_cycles: u64,
 }
 
-/// A line of memory.
+/// A line of memory, or all lines of the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HotLine {
     /// Its name.
     pub line: String,
+    /// How many lines have this name; the counts are of all together.
+    pub lines: usize,
     /// Accesses that the processor's own cache answered.
     pub hits: u64,
     /// Accesses that needed others.
@@ -187,15 +248,24 @@ impl Report {
     #[must_use]
     pub fn new(plan: &SimulatePlan, measured: &Measured, elapsed: Duration) -> Self {
         let run = &plan.run;
-        let cycles = Latency::of(measured);
+        let machine = MachineSpec { processors: run.machine_processors(), ..run.machine.clone() };
+        let window = Window::of(measured);
+        let cycles = window.map(|_| Latency::of(measured));
+        let throughput = window.filter(|window| window.to_cycle > window.from_cycle).map(|_| {
+            let per_million_cycles = measured.throughput_per_million_cycles;
+            let per_second = per_million_cycles * f64::from(machine.clock_mhz);
+            Throughput { per_million_cycles, per_second }
+        });
+        let trouble = trouble(run, measured);
         let total = measured.memory.total;
         let seconds = elapsed.as_secs_f64();
         Report {
             throng: env!("CARGO_PKG_VERSION"),
             command: run.replay_command(),
             method: run.counter.method,
-            machine: run.machine.clone(),
+            machine_in_words: run.machine_in_words(),
             processors: run.processors,
+            nodes: run.machine_processors(),
             values: run.values,
             work: run.work,
             seed: run.seed,
@@ -204,19 +274,20 @@ impl Report {
             faults_chosen: chosen(&run.faults, run).to_string(),
             check: check_in_words(run, measured),
             handed_out: measured.handed_out,
-            finished: measured.end == End::Finished,
-            end: measured.end.to_string(),
+            finished: trouble.is_none(),
+            trouble,
+            end: end_in_words(&measured.end),
             halted: measured.halted.clone(),
             unfinished: measured.unfinished,
+            hanging: measured.hanging.clone(),
             cycles: measured.cycles,
-            throughput: Throughput {
-                per_million_cycles: measured.throughput_per_million_cycles,
-                per_second: measured.throughput_per_million_cycles
-                    * f64::from(run.machine.clock_mhz),
-            },
+            window,
+            throughput,
             latency_cycles: cycles,
-            latency_ns: cycles.times(run.machine.nanoseconds(1)),
+            latency_ns: cycles.map(|cycles| cycles.times(machine.nanoseconds(1))),
             unserved_cycles_max: measured.unserved_cycles_max,
+            little: throughput.map(|throughput| Little::of(throughput, measured, run)),
+            values_per_processor: Spread::of(&measured.per_processor),
             histogram: buckets(&measured.latency),
             accesses: measured.accesses,
             steps: measured.steps,
@@ -227,7 +298,7 @@ impl Report {
                 messages: measured.memory.messages,
                 waited_cycles: total.waited_cycles,
             },
-            hottest: measured.memory.hottest(HOTTEST).iter().map(HotLine::of).collect(),
+            hottest: hottest(&measured.memory.lines),
             levels: levels(measured),
             depth: depth_over_time(measured),
             trace_hash: format!("{:016x}", measured.trace_hash),
@@ -235,6 +306,7 @@ impl Report {
                 seconds,
                 accesses_per_second: measured.accesses as f64 / seconds.max(1e-9),
             },
+            machine,
         }
     }
 }
@@ -243,16 +315,63 @@ fn chosen(faults: &Faults, run: &CountingRun) -> Faults {
     faults.chosen(run.processors, run.seed)
 }
 
+/// Why a run did not finish, if it did not: that must not be overlooked among its numbers.
+fn trouble(run: &CountingRun, measured: &Measured) -> Option<String> {
+    let got = format!(
+        "{} handed out of {} asked for",
+        counted(measured.handed_out, "value"),
+        grouped(run.values)
+    );
+    let waiting = named(&measured.hanging);
+    match measured.end {
+        End::Stuck { .. } => {
+            Some(format!("HANGS: {waiting} for ever, because others were halted; {got}"))
+        }
+        End::StepLimit { limit, .. } => Some(format!(
+            "HANGS or is too slow: {waiting}, at the limit of {} steps; {got}",
+            grouped(limit)
+        )),
+        End::Finished if measured.reached => None,
+        End::Finished => Some(format!("DID NOT REACH ITS VALUES: all were halted; {got}")),
+    }
+}
+
+/// "processor 1 waits", "3 processors (1, 2, 5) wait".
+fn named(processors: &[usize]) -> String {
+    let ids: Vec<String> = processors.iter().take(NAMED).map(usize::to_string).collect();
+    let more = if processors.len() > NAMED { ", ..." } else { "" };
+    match processors {
+        [] => "nobody waits".to_owned(),
+        [one] => format!("processor {one} waits"),
+        many => {
+            format!("{} ({}{more}) wait", counted(many.len() as u64, "processor"), ids.join(", "))
+        }
+    }
+}
+
+/// How the run ended, with its numbers as all others.
+fn end_in_words(end: &End) -> String {
+    match *end {
+        End::StepLimit { limit, unfinished } => format!(
+            "stopped at the limit of {} with {} unfinished",
+            counted(limit, "step"),
+            counted(unfinished as u64, "processor")
+        ),
+        End::Finished | End::Stuck { .. } => end.to_string(),
+    }
+}
+
 /// What the run has been checked for; it would have failed otherwise.
 fn check_in_words(run: &CountingRun, measured: &Measured) -> String {
     let Measured { handed_out, unfinished, .. } = *measured;
     let numbers = match (handed_out, unfinished) {
         (0, _) => "no value was handed out".to_owned(),
-        (_, 0) => format!("each of 0 to {} was handed out exactly once", handed_out - 1),
+        (_, 0) => format!("each of 0 to {} was handed out exactly once", grouped(handed_out - 1)),
         (_, unfinished) => format!(
-            "{handed_out} values, no two alike and none above {}: each of the {unfinished} \
-             unfinished calls may hold one",
-            handed_out - 1 + unfinished as u64
+            "{}, no two alike and none above {} ({} did not finish; each may hold one)",
+            counted(handed_out, "value"),
+            grouped(handed_out - 1 + unfinished as u64),
+            counted(unfinished as u64, "processor")
         ),
     };
     match run.counter.consistency {
@@ -265,9 +384,42 @@ fn check_in_words(run: &CountingRun, measured: &Measured) -> String {
     }
 }
 
+impl Window {
+    /// None where no value counts.
+    fn of(measured: &Measured) -> Option<Self> {
+        let values = measured.counted();
+        let Measured { begin_cycle: from_cycle, end_cycle: to_cycle, .. } = *measured;
+        (values > 0).then_some(Window { from_cycle, to_cycle, values })
+    }
+}
+
+impl Little {
+    fn of(throughput: Throughput, measured: &Measured, run: &CountingRun) -> Self {
+        let per_cycle = throughput.per_million_cycles / 1e6;
+        let calls = per_cycle * measured.latency_cycles_mean;
+        let working = per_cycle * f64::from(run.work) / 2.0;
+        let ratio = (calls + working) / run.processors as f64;
+        Little { calls, working, ratio, too_low: ratio < LITTLE_LEAST }
+    }
+}
+
+impl Spread {
+    /// Of at least one.
+    fn of(per_processor: &[u64]) -> Self {
+        let mut sorted = per_processor.to_vec();
+        sorted.sort_unstable();
+        let at = |index: usize| sorted.get(index).copied().unwrap_or(0);
+        let last = sorted.len().saturating_sub(1);
+        Spread { least: at(0), median: at(last / 2), most: at(last) }
+    }
+}
+
 impl Latency {
     fn of(measured: &Measured) -> Self {
-        let quantile = |share| measured.latency.value_at_quantile(share) as f64;
+        // A step of the histogram stands for its upper end, which may be above the longest.
+        let quantile = |share| {
+            measured.latency.value_at_quantile(share).min(measured.latency_cycles_max) as f64
+        };
         Latency {
             mean: measured.latency_cycles_mean,
             p50: quantile(0.5),
@@ -327,10 +479,28 @@ fn next_start(start: u64) -> u64 {
     }
 }
 
+/// The names at whose lines processors waited longest, the worst first; of names that are alike in
+/// this, those with more misses. Lines of the same name (the slots of a prism) count together.
+fn hottest(lines: &[(Place, Traffic)]) -> Vec<HotLine> {
+    let mut by_name: BTreeMap<String, (usize, Traffic)> = BTreeMap::new();
+    for (place, traffic) in lines {
+        let (count, sum) = by_name.entry(place.to_string()).or_default();
+        *count += 1;
+        *sum += *traffic;
+    }
+    let missed = by_name.into_iter().filter(|(_, (_, traffic))| traffic.misses > 0);
+    let mut hottest: Vec<HotLine> =
+        missed.map(|(name, (count, traffic))| HotLine::of(name, count, &traffic)).collect();
+    hottest.sort_by_key(|line| std::cmp::Reverse((line.waited_cycles, line.misses)));
+    hottest.truncate(HOTTEST);
+    hottest
+}
+
 impl HotLine {
-    fn of((place, traffic): &(Place, Traffic)) -> Self {
+    fn of(line: String, lines: usize, traffic: &Traffic) -> Self {
         HotLine {
-            line: place.to_string(),
+            line,
+            lines,
             hits: traffic.hits,
             misses: traffic.misses,
             invalidations: traffic.invalidations,
@@ -370,6 +540,35 @@ fn depth_over_time(measured: &Measured) -> Vec<DepthStretch> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_one_name_count_together() {
+        let mut traffic = Traffic::default();
+        (traffic.misses, traffic.waited_cycles) = (1, 4);
+        let slot = (Place::named("prism").index(1), traffic);
+        let mut leaf = (Place::named("leaf").index(0), traffic);
+        leaf.1.waited_cycles = 7;
+        let idle = (Place::named("leaf").index(1), Traffic::default());
+        let hottest = hottest(&[slot, leaf, slot, idle]);
+        let shown: Vec<_> =
+            hottest.iter().map(|h| (&h.line[..], h.lines, h.misses, h.waited_cycles)).collect();
+        assert_eq!(shown, [("prism[1]", 2, 2, 8), ("leaf[0]", 1, 1, 7)]);
+    }
+
+    #[test]
+    fn the_spread_is_least_middle_and_most() {
+        assert_eq!(Spread::of(&[7, 0, 3]), Spread { least: 0, median: 3, most: 7 });
+        assert_eq!(Spread::of(&[5]), Spread { least: 5, median: 5, most: 5 });
+    }
+
+    #[test]
+    fn those_who_wait_are_named() {
+        assert_eq!(named(&[]), "nobody waits");
+        assert_eq!(named(&[4]), "processor 4 waits");
+        assert_eq!(named(&[4, 5]), "2 processors (4, 5) wait");
+        let many: Vec<usize> = (0..17).collect();
+        assert!(named(&many).ends_with("14, 15, ...) wait"), "{}", named(&many));
+    }
 
     #[test]
     fn buckets_leave_no_gap_and_lose_no_call() {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::numbers::{counted, grouped, short};
 use super::report::{Bucket, Latency, Report};
 use crate::table::{Align, Align::Left, Align::Right, aligned};
 
@@ -10,14 +11,17 @@ const BAR: u64 = 40;
 /// So many points in time are shown of a depth that changes.
 const DEPTHS: usize = 8;
 
+const NOT_MEASURED: &str = "not measured: the run was over before it was warm";
+
 /// The report as text.
 #[must_use]
 pub fn render(report: &Report) -> String {
     let mut text = head(report);
     for (title, body) in [
         ("Latency", latency(report)),
+        ("Values to each processor, in the whole run", fairness(report)),
         ("Calls by latency, in cycles", histogram(&report.histogram)),
-        ("Memory", memory(report)),
+        ("Memory, in the whole run", memory(report)),
         ("Hottest lines, by the cycles that processors stood in line there", hottest(report)),
         ("Levels of the tree", levels(report)),
         ("Depth over time", depth(report)),
@@ -42,7 +46,12 @@ fn table<const N: usize>(heads: [&str; N], rows: Vec<[String; N]>, aligns: [Alig
 
 fn head(report: &Report) -> String {
     let machine = &report.machine;
-    let plural = if report.processors == 1 { "" } else { "s" };
+    let (taking, built) = (report.processors as u64, report.nodes as u64);
+    let processors = if taking == built {
+        counted(taking, "processor")
+    } else {
+        format!("{} of {}", grouped(taking), counted(built, "processor"))
+    };
     let mut facts = vec![
         ("machine", format!("{}, {} MHz", machine.about, machine.clock_mhz)),
         ("faults", report.faults.clone()),
@@ -52,24 +61,41 @@ fn head(report: &Report) -> String {
     }
     facts.push(("checked", report.check.clone()));
     facts.push(("end", end(report)));
-    facts.push((
-        "throughput",
-        format!(
-            "{} values in a million cycles, {} in a second",
-            short(report.throughput.per_million_cycles),
-            grouped(report.throughput.per_second.round() as u64)
-        ),
-    ));
+    facts.push(("measured", window(report)));
+    facts.push(("throughput", throughput(report)));
     let rows: Vec<Vec<String>> =
         facts.into_iter().map(|(name, fact)| vec![format!("  {name}"), fact]).collect();
+    let trouble = report.trouble.as_ref().map(|why| format!("{why}\n")).unwrap_or_default();
     format!(
-        "{} on {} with {} processor{plural}, seed {}\n\n{}",
+        "{} on {} with {processors}, seed {}\n{trouble}\n{}",
         report.method,
-        machine.name,
-        report.processors,
+        report.machine_in_words,
         report.seed,
         aligned(&rows, &[Left; 2])
     )
+}
+
+fn window(report: &Report) -> String {
+    match report.window {
+        None => NOT_MEASURED.to_owned(),
+        Some(window) => format!(
+            "from cycle {} to {}: {}",
+            grouped(window.from_cycle),
+            grouped(window.to_cycle),
+            counted(window.values, "value")
+        ),
+    }
+}
+
+fn throughput(report: &Report) -> String {
+    match report.throughput {
+        None => "not measured".to_owned(),
+        Some(throughput) => format!(
+            "{} values in a million cycles, {} in a second",
+            short(throughput.per_million_cycles),
+            grouped(throughput.per_second.round() as u64)
+        ),
+    }
 }
 
 fn end(report: &Report) -> String {
@@ -87,10 +113,38 @@ fn end(report: &Report) -> String {
 }
 
 fn latency(report: &Report) -> String {
-    if report.histogram.is_empty() {
-        return "not measured: the run was over before it was warm\n".to_owned();
+    let mut text = match (report.latency_cycles, report.latency_ns) {
+        (Some(cycles), Some(ns)) => latency_table(&cycles, &ns),
+        _ => format!("{NOT_MEASURED}\n"),
+    };
+    let longest = report.latency_cycles.map_or(0.0, |latency| latency.max);
+    let unserved = report.unserved_cycles_max;
+    if !report.hanging.is_empty() || unserved as f64 > longest {
+        let _ =
+            writeln!(text, "and a call that was not over had waited {} cycles", grouped(unserved));
     }
-    let (cycles, ns) = (report.latency_cycles, report.latency_ns);
+    if let Some(little) = report.little {
+        let working = match little.working {
+            0.0 => String::new(),
+            working => format!(", at work {}", short(working)),
+        };
+        let _ = writeln!(
+            text,
+            "Little's law: in a call at a time {}{working}, of {}",
+            short(little.calls),
+            counted(report.processors as u64, "processor")
+        );
+        if little.too_low {
+            text.push_str(
+                "  that is too few: calls that were not over, or processors that were halted, are \
+                 missing,\n  and the true mean is longer\n",
+            );
+        }
+    }
+    text
+}
+
+fn latency_table(cycles: &Latency, ns: &Latency) -> String {
     type Number = fn(&Latency) -> f64;
     let of: [(&str, Number); 6] = [
         ("mean", |latency| latency.mean),
@@ -100,16 +154,15 @@ fn latency(report: &Report) -> String {
         ("p99.9", |latency| latency.p99_9),
         ("max", |latency| latency.max),
     ];
-    let rows = of.map(|(name, get)| [name.to_owned(), short(get(&cycles)), short(get(&ns))]);
-    let mut text = table(["", "cycles", "ns"], rows.to_vec(), [Left, Right, Right]);
-    if report.unserved_cycles_max as f64 > cycles.max {
-        let _ = writeln!(
-            text,
-            "and a call that was not over had waited {} cycles",
-            grouped(report.unserved_cycles_max)
-        );
-    }
-    text
+    let rows = of.map(|(name, get)| [name.to_owned(), short(get(cycles)), short(get(ns))]);
+    table(["", "cycles", "ns"], rows.to_vec(), [Left, Right, Right])
+}
+
+fn fairness(report: &Report) -> String {
+    let spread = report.values_per_processor;
+    let (least, median, most) =
+        (grouped(spread.least), grouped(spread.median), grouped(spread.most));
+    format!("least {least}, median {median}, most {most}\n")
 }
 
 fn histogram(buckets: &[Bucket]) -> String {
@@ -153,8 +206,12 @@ fn hottest(report: &Report) -> String {
         return String::new();
     }
     let rows = report.hottest.iter().map(|line| {
+        let name = match line.lines {
+            1 => line.line.clone(),
+            lines => format!("{} ({lines} lines)", line.line),
+        };
         [
-            line.line.clone(),
+            name,
             grouped(line.waited_cycles),
             grouped(line.misses),
             grouped(line.hits),
@@ -162,7 +219,20 @@ fn hottest(report: &Report) -> String {
         ]
     });
     let heads = ["line", "waited", "misses", "hits", "invalidations"];
-    table(heads, rows.collect(), [Left, Right, Right, Right, Right])
+    let table = table(heads, rows.collect(), [Left, Right, Right, Right, Right]);
+    table + index_in_words(report)
+}
+
+/// What the number behind a line's name is.
+fn index_in_words(report: &Report) -> &'static str {
+    if report.hottest.iter().all(|line| !line.line.contains('[')) {
+        ""
+    } else if report.levels.is_empty() && report.method != "combining-tree" {
+        "[n]: the line's number among those of its name\n"
+    } else {
+        "[n]: of toggle, prism and combining node, the node of the tree (1 is the root; the \
+         children of\nn are 2n and 2n + 1); else the line's number among those of its name\n"
+    }
 }
 
 fn levels(report: &Report) -> String {
@@ -210,42 +280,9 @@ fn tail(report: &Report) -> String {
     )
 }
 
-/// A number with about three digits; whole from 100 on.
-fn short(number: f64) -> String {
-    match number {
-        n if n >= 100.0 || n == n.round() => grouped(n.round() as u64),
-        n if n >= 10.0 => format!("{n:.1}"),
-        n => format!("{n:.2}"),
-    }
-}
-
-/// A whole number with blanks between groups of digits.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_readable() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_234_567), "1 234 567");
-        assert_eq!(short(0.123), "0.12");
-        assert_eq!(short(12.34), "12.3");
-        assert_eq!(short(7.0), "7");
-        assert_eq!(short(20_000.4), "20 000");
-    }
 
     #[test]
     fn bars_are_as_long_as_their_share_and_none_vanishes() {

@@ -57,9 +57,18 @@ pub struct Measured {
     pub latency_cycles_mean: f64,
     /// The longest.
     pub latency_cycles_max: u64,
-    /// How long the call had been waiting that had waited longest when the measurement ended;
-    /// it is not among the latencies.
+    /// When the measurement began.
+    pub begin_cycle: u64,
+    /// When it ended: when the last value that counts was delivered.
+    pub end_cycle: u64,
+    /// How long the call had waited that had waited longest without being served: until the
+    /// measurement ended or, where it was never over, until the run ended. It is not among the
+    /// latencies. Calls of halted processors do not count.
     pub unserved_cycles_max: u64,
+    /// The processors whose calls were never over though they were not halted: they hang.
+    pub hanging: Vec<usize>,
+    /// Whether a processor got the number at which all stop, or a larger one.
+    pub reached: bool,
     /// The same, for each 1000 values from the beginning of the run to the end of the measurement.
     pub windows: Vec<Window>,
     /// How many values each processor got, of all.
@@ -110,6 +119,10 @@ impl Measured {
             latency,
             latency_cycles_mean: mean(counted),
             latency_cycles_max: longest(counted),
+            begin_cycle: begin,
+            end_cycle: end,
+            hanging: Vec::new(),
+            reached: first_spare.is_some(),
             unserved_cycles_max: unserved(deliveries, end),
             windows: before_stop.chunks_exact(WINDOW_VALUES).map(window).collect(),
             per_processor,
@@ -124,6 +137,22 @@ impl Measured {
             unfinished: 0,
             end: End::Finished,
         }
+    }
+
+    /// Adds the calls that were never over, of processors that were not halted: who, and since
+    /// when.
+    pub(super) fn add_hanging(&mut self, calls: impl Iterator<Item = (usize, u64)>) {
+        for (processor, start) in calls {
+            self.hanging.push(processor);
+            let waited = self.cycles.saturating_sub(start);
+            self.unserved_cycles_max = self.unserved_cycles_max.max(waited);
+        }
+    }
+
+    /// How many values count.
+    #[must_use]
+    pub fn counted(&self) -> u64 {
+        self.latency.len()
     }
 
     /// How many tokens left a level of a diffracting tree in pairs for each that passed a toggle
@@ -199,6 +228,9 @@ mod tests {
         assert_eq!((measured.latency_cycles_mean, measured.latency_cycles_max), (15.0, 20));
         assert_eq!((measured.latency.len(), measured.latency.max()), (2, 20));
         assert_eq!(measured.unserved_cycles_max, 1025);
+        assert_eq!((measured.begin_cycle, measured.end_cycle), (1000, 1030));
+        assert!(measured.reached);
+        assert!(!Measured::of(&deliveries[..3], &run).reached);
         assert_eq!(measured.per_processor, [4, 2]);
         assert_eq!(measured.handed_out, 6);
     }

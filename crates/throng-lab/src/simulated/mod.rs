@@ -22,6 +22,7 @@
 //! ```
 
 pub mod measured;
+pub mod options;
 pub mod parallel;
 pub mod trees;
 
@@ -113,9 +114,10 @@ impl CounterChoice {
     #[must_use]
     pub fn registered(method: Registered<Sim>, tuning: Tuning) -> Self {
         let build = move |processors| method.build(&tuning.shape(processors));
+        let told = options::taken(method.about.name).of(tuning);
         CounterChoice {
             consistency: method.about.consistency,
-            ..Self::custom(method.about.name, tuning.to_string(), build)
+            ..Self::custom(method.about.name, told.to_string(), build)
         }
     }
 
@@ -192,6 +194,8 @@ struct Shared {
     counter: Box<dyn Counting<Sim>>,
     /// In the order of delivery. Borrowed between two accesses only, when nobody else runs.
     deliveries: RefCell<Vec<Delivery>>,
+    /// When each processor began the call that it is in, if it is in one. Borrowed as the other.
+    began: RefCell<Vec<Option<u64>>>,
 }
 
 impl CountingRun {
@@ -269,13 +273,8 @@ impl CountingRun {
             .map_err(|message| self.failed(format!("it panicked: {message}")))?
             .map_err(|source| Error::Simulation { source })?;
         let deliveries = outcome.shared.deliveries.into_inner();
-        if outcome.halted.is_empty() && outcome.end != End::Finished {
-            let hint = match outcome.end {
-                End::StepLimit { .. } => "; `--steps` sets the limit",
-                _ => "",
-            };
-            let what = format!("{}, {} values handed out{hint}", outcome.end, deliveries.len());
-            return Err(self.failed(what));
+        if outcome.halted.is_empty() {
+            self.check_ended(&outcome.end, deliveries.len())?;
         }
         let unfinished = outcome.results.iter().filter(|result| result.is_none()).count();
         verify_values(&deliveries, unfinished).map_err(|wrong| self.failed(wrong.to_string()))?;
@@ -290,10 +289,43 @@ impl CountingRun {
         measured.end = outcome.end;
         measured.halted = outcome.halted;
         measured.cycles = outcome.cycles;
+        let began = outcome.shared.began.into_inner();
+        let halted = measured.halted.clone();
+        let living = (0..).zip(began).filter(|(processor, _)| !halted.contains(processor));
+        measured.add_hanging(living.filter_map(|(processor, start)| Some((processor, start?))));
         measured.accesses = outcome.accesses;
         measured.memory = outcome.memory;
         measured.notes = outcome.notes;
         Ok(measured)
+    }
+
+    /// Where nobody is halted, every run comes to its end.
+    fn check_ended(&self, end: &End, handed_out: usize) -> Result<(), Error> {
+        match end {
+            End::Finished => Ok(()),
+            End::Stuck { .. } => Err(self.failed(format!("{end}, {handed_out} values handed out"))),
+            &End::StepLimit { limit, unfinished } => Err(Error::StepLimit {
+                method: self.counter.method,
+                machine: self.machine_in_words(),
+                limit,
+                unfinished,
+                handed_out,
+                replay: self.replay_command(),
+            }),
+        }
+    }
+
+    /// How many processors the machine is built with.
+    #[must_use]
+    pub fn machine_processors(&self) -> usize {
+        self.nodes.unwrap_or(0).max(self.processors)
+    }
+
+    /// The machine's name; with its file, where it is from one: that may have the name of another.
+    #[must_use]
+    pub fn machine_in_words(&self) -> String {
+        let (name, argument) = (&self.machine.name, &self.machine_argument);
+        if name == argument { name.clone() } else { format!("{name} ({argument})") }
     }
 
     fn simulate(&self) -> Result<throng_sim::Outcome<Shared, ()>, throng_sim::SimError> {
@@ -302,7 +334,7 @@ impl CountingRun {
         let room = self.values as usize + self.processors;
         Simulation::new()
             .machine(self.machine.clone())
-            .processors(self.nodes.unwrap_or(0).max(self.processors))
+            .processors(self.machine_processors())
             .seed(self.seed)
             .faults(self.faults.clone())
             .step_limit(self.step_limit)
@@ -310,6 +342,7 @@ impl CountingRun {
                 move || Shared {
                     counter: counter.build(processors).expect("built once already"),
                     deliveries: RefCell::new(Vec::with_capacity(room)),
+                    began: RefCell::new(vec![None; processors]),
                 },
                 move |shared, cpu| {
                     if cpu.id() >= processors {
@@ -328,7 +361,7 @@ impl CountingRun {
         }
         Error::SimulatedRun {
             method: self.counter.method,
-            machine: self.machine.name.clone(),
+            machine: self.machine_in_words(),
             processors: self.processors,
             seed: self.seed,
             what,
@@ -368,9 +401,11 @@ fn take_numbers(shared: &Shared, cpu: &SimCpu, values: u64, work: u32) {
     loop {
         let start = cpu.clock();
         let before = shared.deliveries.borrow().len() as u64;
+        shared.began.borrow_mut()[cpu.id()] = Some(start);
         let value = shared.counter.next_on(cpu);
         let end = cpu.clock();
         let processor = cpu.id();
+        shared.began.borrow_mut()[processor] = None;
         shared.deliveries.borrow_mut().push(Delivery { processor, value, start, end, before });
         if value >= values {
             return;
@@ -521,11 +556,15 @@ mod tests {
         let counter = CounterChoice::named("locked-mcs", None).unwrap();
         let run = CountingRun { step_limit: 100, ..small(counter) };
         let error = run.measure().unwrap_err();
-        assert!(error.to_string().contains("stopped at the limit of 100 steps"), "{error}");
+        assert!(error.to_string().contains("not over after 100 steps"), "{error}");
+        assert_eq!(error.exit_code(), 2, "a larger limit may help");
         let faults = Faults::none().halt_before(0, 5);
         let measured = CountingRun { faults, step_limit: 10_000, ..run }.measure().unwrap();
         assert_ne!(measured.end, End::Finished);
         assert_eq!(measured.halted, [0]);
+        assert!(!measured.reached);
+        assert_eq!(measured.hanging, [1, 2]);
+        assert!(measured.unserved_cycles_max > 0);
     }
 
     #[test]

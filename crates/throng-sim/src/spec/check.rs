@@ -8,7 +8,7 @@ use super::{CoherenceSpec, MachineSpec, NetworkSpec};
 use crate::queue::PROCESSORS_MAX;
 
 /// No single part takes longer than this; simulated time must last.
-const CYCLES_MAX: u64 = 1 << 32;
+pub(super) const CYCLES_MAX: u64 = 1 << 32;
 const NAME_MAX: usize = 64;
 
 /// A machine that cannot be built. It says which field is wrong and what is allowed.
@@ -16,6 +16,10 @@ const NAME_MAX: usize = 64;
 pub struct SpecError(String);
 
 impl SpecError {
+    pub(super) fn new(text: String) -> Self {
+        SpecError(text)
+    }
+
     pub(super) fn from_toml(error: toml::de::Error) -> Self {
         SpecError(error.to_string().trim_end().to_owned())
     }
@@ -56,9 +60,12 @@ impl MachineSpec {
     /// # Errors
     /// When one is out of its range, or two do not go together.
     pub fn check(&self) -> Result<(), SpecError> {
-        if self.name.is_empty() || self.name.len() > NAME_MAX {
-            let text = format!("name = {:?}: must have 1 to {NAME_MAX} letters", self.name);
-            return Err(SpecError(text));
+        let long_enough = (1..=NAME_MAX).contains(&self.name.chars().count());
+        if !long_enough || self.name.chars().any(char::is_control) {
+            return Err(SpecError(format!(
+                "name = {:?}: must have 1 to {NAME_MAX} characters, all of them printable",
+                self.name
+            )));
         }
         count("processors", self.processors)?;
         within("clock_mhz", self.clock_mhz.into(), 1..=1_000_000)?;

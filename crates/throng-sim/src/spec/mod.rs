@@ -9,7 +9,7 @@
 //!
 //! let spec = MachineSpec::from_toml(r#"
 //!     name = "mine"
-//!     about = "eight processors on a ring"
+//!     about = "eight processors, each as far from every other"
 //!     processors = 8
 //!     clock_mhz = 1000
 //!
@@ -28,11 +28,18 @@
 //!
 //! let error = MachineSpec::from_toml("name = 'x'\nprocessors = 0").unwrap_err();
 //! assert!(error.to_string().contains("missing field `about`"), "{error}");
+//!
+//! let error = MachineSpec::from_toml("[network]\nkind = 'mesh'\nhop_cycles = 'one'").unwrap_err();
+//! assert_eq!(
+//!     error.to_string(),
+//!     "line 3: network.hop_cycles = 'one': must be a whole number from 0 to 4294967296",
+//! );
 //! # Ok::<(), throng_sim::SpecError>(())
 //! ```
 
 mod check;
 mod presets;
+mod sections;
 
 use serde::{Deserialize, Serialize};
 
@@ -266,7 +273,10 @@ impl MachineSpec {
     /// # Errors
     /// When the text is no TOML, has fields that do not exist or lacks some, or a value is out of
     /// its range. The error names the field.
+    ///
+    /// In a text, `overflow_cycles` must be there where `pointers` is.
     pub fn from_toml(text: &str) -> Result<Self, SpecError> {
+        sections::check_sections(text)?;
         let spec: MachineSpec = toml::from_str(text).map_err(SpecError::from_toml)?;
         spec.check()?;
         Ok(spec)
