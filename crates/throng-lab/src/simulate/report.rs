@@ -540,6 +540,20 @@ fn depth_over_time(measured: &Measured) -> Vec<DepthStretch> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulated::CounterChoice;
+
+    #[test]
+    fn percentiles_are_never_above_the_longest() {
+        let counter = CounterChoice::named("hardware", None).unwrap();
+        let run = CountingRun::new(counter, MachineSpec::ideal(10));
+        let mut measured = run.measure().unwrap();
+        measured.latency.reset();
+        measured.latency.record(1_000_001).unwrap();
+        measured.latency_cycles_max = 1_000_001;
+        assert!(measured.latency.value_at_quantile(0.5) > 1_000_001, "its step is wider");
+        let latency = Latency::of(&measured);
+        assert_eq!((latency.p50, latency.p99_9), (1_000_001.0, 1_000_001.0));
+    }
 
     #[test]
     fn lines_of_one_name_count_together() {
