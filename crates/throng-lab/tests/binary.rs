@@ -364,7 +364,8 @@ fn a_machine_of_ones_own_is_simulated_and_its_mistakes_are_named() {
     fs::write(&path, text.replace("access_cycles = 10", "access_cycles = 0")).unwrap();
     let said = refusal(simulate(&["--machine", name]));
     let range = "coherence.access_cycles = 0: must be from 1 to 4294967296";
-    assert_eq!(said, format!("error: machine {name}: {range}"));
+    assert!(said.starts_with(&format!("error: machine {name}: line ")), "{said}");
+    assert!(said.ends_with(range), "{said}");
 
     fs::write(&path, text.replace("clock_mhz", "clock")).unwrap();
     let output = output(throng(&["machines", name]));

@@ -179,6 +179,13 @@ fn values_out_of_range_are_named_with_their_range() {
         assert_error(old, &new, &[&format!("{field} = {value}: must be from {least} to")]);
     }
     assert_error("hit_cycles = 1", &format!("hit_cycles = {more}"), &[&format!("to {most}")]);
+    for (old, new, start) in [
+        ("processors = 8", "processors = 0", "line 4: processors = 0: "),
+        ("hit_cycles = 1", "hit_cycles = 0", "line 8: processor.hit_cycles = 0: "),
+        ("home_cycles = 20", "home_cycles = 0", "line 16: coherence.home_cycles = 0: "),
+    ] {
+        assert!(error(old, new).starts_with(start), "{}", error(old, new));
+    }
     assert_error(
         "home_cycles = 20",
         "home_cycles = 20\npointers = 0\noverflow_cycles = 1",

@@ -272,13 +272,13 @@ impl MachineSpec {
     ///
     /// # Errors
     /// When the text is no TOML, has fields that do not exist or lacks some, or a value is out of
-    /// its range. The error names the field.
+    /// its range. The error names the field and its line.
     ///
     /// In a text, `overflow_cycles` must be there where `pointers` is.
     pub fn from_toml(text: &str) -> Result<Self, SpecError> {
         sections::check_sections(text)?;
         let spec: MachineSpec = toml::from_str(text).map_err(SpecError::from_toml)?;
-        spec.check()?;
+        spec.check().map_err(|error| sections::with_line(text, error))?;
         Ok(spec)
     }
 

@@ -86,6 +86,33 @@ pub(super) fn check_sections(text: &str) -> Result<(), SpecError> {
     Ok(())
 }
 
+/// The complaint about a field of this text, which begins with the field's name, with its line.
+pub(super) fn with_line(text: &str, error: SpecError) -> SpecError {
+    let said = error.to_string();
+    let name = said.split(" = ").next().unwrap_or_default();
+    match span_start(text, name) {
+        Some(at) => SpecError::new(format!("line {}: {said}", line(text, at))),
+        None => error,
+    }
+}
+
+/// Where the value of `field` or `section.field` begins.
+fn span_start(text: &str, name: &str) -> Option<usize> {
+    let machine = DeTable::parse(text).ok()?;
+    let value = match name.split_once('.') {
+        None => machine.get_ref().get(name)?,
+        Some((section, field)) => {
+            machine.get_ref().get(section)?.get_ref().as_table()?.get(field)?
+        }
+    };
+    Some(value.span().start)
+}
+
+/// The line of the text, from 1 on.
+fn line(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
+}
+
 struct Section<'a> {
     text: &'a str,
     name: &'static str,
@@ -162,9 +189,8 @@ impl Section<'_> {
         SpecError::new(format!("line {}: [{}]: {what}", self.line(at), self.name))
     }
 
-    /// The line of the text, from 1 on.
     fn line(&self, at: usize) -> usize {
-        self.text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
+        line(self.text, at)
     }
 }
 
