@@ -65,6 +65,8 @@ pub(crate) struct Engine {
     accesses: u64,
     steps: u64,
     step_limit: u64,
+    /// Somebody wanted to go on after the end of simulated time.
+    out_of_time: bool,
 }
 
 /// An access on its way.
@@ -86,11 +88,6 @@ pub(crate) struct Report {
     pub(crate) notes: Notes,
     pub(crate) memory: MemoryReport,
     pub(crate) places: Vec<Place>,
-}
-
-#[inline]
-fn check_time(time: u64) {
-    assert!(time < TIME_END - 1, "simulated time ran past {TIME_END} cycles");
 }
 
 impl Engine {
@@ -127,6 +124,7 @@ impl Engine {
             accesses: 0,
             steps: 0,
             step_limit,
+            out_of_time: false,
         }
     }
 
@@ -180,14 +178,23 @@ impl Engine {
     /// at once, because nobody comes before it; if not, it has to give up its turn.
     #[inline]
     pub(crate) fn go_on_at(&mut self, time: u64) -> bool {
-        debug_assert!(time > self.now, "time does not go back or stand still");
-        check_time(time);
+        assert!(time > self.now, "time does not go back or stand still");
+        if self.is_too_late(time) {
+            return false;
+        }
         self.queue.set(self.current, time);
         if !self.count_step() || self.queue.first() != Some((time, self.current)) {
             return false;
         }
         self.now = time;
         true
+    }
+
+    /// Whether simulated time does not reach so far; then it is all over.
+    #[inline]
+    fn is_too_late(&mut self, time: u64) -> bool {
+        self.out_of_time |= time >= TIME_END - 1;
+        self.out_of_time
     }
 
     /// Counts a step; false if it is one too many.
@@ -199,7 +206,7 @@ impl Engine {
 
     #[inline]
     fn over_the_limit(&self) -> bool {
-        self.steps > self.step_limit
+        self.steps > self.step_limit || self.out_of_time
     }
 
     /// The current processor issues an access. Tells whether it is complete at once, in simulated
@@ -235,9 +242,10 @@ impl Engine {
                 at
             }
         };
-        debug_assert!(at > self.now, "time does not go back or stand still");
-        check_time(at);
-        self.queue.set(processor, at);
+        assert!(at > self.now, "time does not go back or stand still");
+        if !self.is_too_late(at) {
+            self.queue.set(processor, at);
+        }
     }
 
     /// When an access is complete that would be at `done` if its processor were not slowed down.
@@ -260,7 +268,7 @@ impl Engine {
             let sooner = time < self.queue.time_of(processor);
             if self.sleepers.sleeps_on(processor, line) && sooner {
                 self.sleepers.remove(processor);
-                self.queue.set(processor, time.max(self.now));
+                self.queue.set(processor, time.clamp(self.now, TIME_END - 2));
             }
         }
     }
@@ -381,11 +389,12 @@ impl Engine {
     }
 
     fn end(&self) -> End {
+        let unfinished = self.those(State::Active).count();
+        if self.out_of_time {
+            return End::TimeLimit { unfinished };
+        }
         if self.over_the_limit() {
-            return End::StepLimit {
-                limit: self.step_limit,
-                unfinished: self.those(State::Active).count(),
-            };
+            return End::StepLimit { limit: self.step_limit, unfinished };
         }
         let waiting: Vec<_> =
             self.those(State::Active).filter_map(|processor| self.waiting(processor)).collect();
@@ -446,7 +455,7 @@ mod tests {
 
     /// An engine in which processor 0 of two has issued an access.
     fn engine(wrap: impl FnOnce(Box<dyn Memory>) -> Box<dyn Memory>) -> Engine {
-        let memory = wrap(memory::build(&MachineSpec::ideal(10), 2));
+        let memory = wrap(memory::build(&MachineSpec::ideal(10), 2, 2));
         let mut engine =
             Engine::new(1, memory, Faults::none().plan(2, 0), Trace::new(false), 2, 100);
         let line = engine.add_line(Place::named("line"));

@@ -74,6 +74,11 @@ pub enum End {
         /// How many processors had neither finished nor been halted.
         unfinished: usize,
     },
+    /// Simulated time, which has 48 bits, ran out first.
+    TimeLimit {
+        /// How many processors had neither finished nor been halted.
+        unfinished: usize,
+    },
 }
 
 /// A processor that waits for a word.
@@ -113,6 +118,11 @@ impl fmt::Display for End {
                 }
                 Ok(())
             }
+            End::TimeLimit { unfinished } => write!(
+                f,
+                "stopped at the end of simulated time, 2^48 cycles, with {unfinished} {} unfinished",
+                plural(*unfinished)
+            ),
             End::StepLimit { limit, unfinished } => write!(
                 f,
                 "stopped at the limit of {limit} steps with {unfinished} {} unfinished",
