@@ -3,7 +3,8 @@
 //! Every processor has at most one event: the moment it goes on. The processor with the earliest
 //! event runs until it asks for time (an access, a pause), which moves its event; if it is still
 //! the earliest it simply runs on, else another is resumed. All code between two requests runs at
-//! one moment of simulated time. This file knows nothing of coroutines: `turn.rs` suspends the
+//! one moment of simulated time. (A processor whose accesses all hit may run a little ahead,
+//! `own_now`, for as long as the memory says that nobody can tell: `lookahead`.) This file knows nothing of coroutines: `turn.rs` suspends the
 //! processor whose turn is over, `simulation.rs` resumes the one whose turn it is.
 
 use throng::machine::Place;
@@ -42,9 +43,18 @@ pub(crate) struct Engine {
     pub(crate) run: u64,
     pub(crate) phase: Phase,
     pub(crate) faults: FaultPlan,
+    /// The time up to which all accesses are done.
     now: u64,
     /// The processor that runs.
     current: usize,
+    /// Its own time: it may be a little ahead.
+    own_now: u64,
+    /// How far ahead it may be.
+    lookahead: u64,
+    /// For each sleeping processor, since when it sleeps.
+    asleep_since: Vec<u64>,
+    /// The latest time of any processor.
+    latest: u64,
     queue: EventQueue,
     sleepers: Sleepers,
     states: Vec<State>,
@@ -99,6 +109,8 @@ impl Engine {
         processors: usize,
         step_limit: u64,
     ) -> Self {
+        // Faults may happen at any moment, so each moment must be reached in turn.
+        let lookahead = if faults.any() { 0 } else { memory.lookahead() };
         let mut queue = EventQueue::new(processors);
         for id in 0..processors {
             queue.set(id, 0);
@@ -108,6 +120,10 @@ impl Engine {
             phase: Phase::Setup,
             faults,
             now: 0,
+            own_now: 0,
+            lookahead,
+            asleep_since: vec![0; processors],
+            latest: 0,
             current: 0,
             queue,
             sleepers: Sleepers::new(processors),
@@ -131,7 +147,7 @@ impl Engine {
     /// The time, in cycles.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
-        self.now
+        self.own_now
     }
 
     /// The processor that runs.
@@ -168,6 +184,7 @@ impl Engine {
                 Some(flight) => self.go_on_flying(processor, flight),
                 None => {
                     self.current = processor;
+                    self.own_now = time;
                     return Some(processor);
                 }
             }
@@ -178,7 +195,7 @@ impl Engine {
     /// at once, because nobody comes before it; if not, it has to give up its turn.
     #[inline]
     pub(crate) fn go_on_at(&mut self, time: u64) -> bool {
-        assert!(time > self.now, "time does not go back or stand still");
+        assert!(time > self.own_now, "time does not go back or stand still");
         if self.is_too_late(time) {
             return false;
         }
@@ -187,6 +204,7 @@ impl Engine {
             return false;
         }
         self.now = time;
+        self.own_now = time;
         true
     }
 
@@ -216,12 +234,16 @@ impl Engine {
         self.issued += 1;
         let processor = self.current;
         let request = Request { processor, line, kind };
-        let step = self.memory.issue(request, self.now, &mut self.revoked);
+        let step = self.memory.issue(request, self.own_now, &mut self.revoked);
         self.tell_revoked(line);
         match step {
-            Step::Done(done) => self.go_on_at(self.stretched(processor, self.now, done)),
+            Step::Done(done) if done <= self.now + self.lookahead && self.count_step() => {
+                self.own_now = done;
+                true
+            }
+            Step::Done(done) => self.go_on_at(self.stretched(processor, self.own_now, done)),
             Step::Again(at) => {
-                self.in_flight[processor] = Some(Flight { line, kind, issued_at: self.now });
+                self.in_flight[processor] = Some(Flight { line, kind, issued_at: self.own_now });
                 self.go_on_at(at);
                 false
             }
@@ -268,6 +290,7 @@ impl Engine {
             let sooner = time < self.queue.time_of(processor);
             if self.sleepers.sleeps_on(processor, line) && sooner {
                 self.sleepers.remove(processor);
+                let time = time.max(self.asleep_since[processor]);
                 self.queue.set(processor, time.clamp(self.now, TIME_END - 2));
             }
         }
@@ -297,7 +320,7 @@ impl Engine {
     ) {
         self.accesses += 1;
         self.trace.add(Access {
-            time: self.now,
+            time: self.own_now,
             processor: self.current,
             word,
             operation,
@@ -307,7 +330,8 @@ impl Engine {
         if written.is_some() {
             let line = self.words[word as usize];
             while let Some(sleeper) = self.sleepers.wake_one(line) {
-                self.queue.set(sleeper, self.now);
+                let time = self.own_now.max(self.asleep_since[sleeper]);
+                self.queue.set(sleeper, time);
             }
         }
     }
@@ -316,6 +340,7 @@ impl Engine {
     /// it goes on at once.
     pub(crate) fn sleep(&mut self, word: u32, until: Option<u64>) -> bool {
         self.sleepers.insert(self.current, self.words[word as usize], word);
+        self.asleep_since[self.current] = self.own_now;
         match until {
             Some(time) => self.go_on_at(time),
             None => {
@@ -333,7 +358,7 @@ impl Engine {
 
     /// An algorithm tells something.
     pub(crate) fn note(&mut self, what: &'static str, value: u64) {
-        self.notes.add(what, value, self.now);
+        self.notes.add(what, value, self.own_now);
     }
 
     /// The current processor never goes on.
@@ -348,6 +373,7 @@ impl Engine {
 
     fn leave(&mut self, state: State) {
         self.states[self.current] = state;
+        self.latest = self.latest.max(self.own_now);
         self.queue.clear(self.current);
     }
 
@@ -356,7 +382,7 @@ impl Engine {
         Report {
             end: self.end(),
             halted: self.those(State::Halted).collect(),
-            cycles: self.now,
+            cycles: self.now.max(self.latest),
             accesses: self.accesses,
             steps: self.steps,
             places: self.words.iter().map(|&line| self.lines[line as usize]).collect(),

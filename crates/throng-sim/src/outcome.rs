@@ -25,9 +25,10 @@ pub struct Outcome<S, R> {
     pub accesses: u64,
     /// How many steps were counted towards the [step limit](crate::Simulation::step_limit).
     pub steps: u64,
-    /// A hash of all accesses: time, processor, word, operation and values of each, in order.
+    /// A hash of all accesses: time, processor, word, operation and values of each, in the order in
+    /// which they were simulated.
     pub trace_hash: u64,
-    /// All accesses, if [recorded](crate::Simulation::record_trace).
+    /// All accesses in the order of time, if [recorded](crate::Simulation::record_trace).
     pub trace: Option<Vec<Access>>,
     /// For each word and cell, in the order of making, the place of its line.
     pub places: Vec<Place>,

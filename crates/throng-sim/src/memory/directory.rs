@@ -212,6 +212,15 @@ impl Memory for Directory {
         Step::Done(done)
     }
 
+    /// A message to another node. A request that is taken up from now on cannot be complete sooner,
+    /// and one that was taken up before is complete before the copy came that hits now. But for
+    /// fetch-ops at home, which are complete only when the answer has come; and processors at one
+    /// node see each other at once.
+    fn lookahead(&self) -> u64 {
+        let apart = self.processor.per_node == 1 && self.costs.fetch_op.is_none();
+        if apart { self.network.least_cycles() } else { 0 }
+    }
+
     #[inline]
     fn keeps_copy(&self, processor: usize, line: LineId) -> bool {
         self.lines.holds(processor, line)

@@ -104,6 +104,12 @@ pub(crate) trait Memory {
     /// What happened to a line so far.
     fn traffic(&self, line: LineId) -> Traffic;
 
+    /// How far ahead of the others a processor may run as long as it hits: for at least so long
+    /// after a request is issued, nothing that it does can be seen by a processor that has a copy.
+    fn lookahead(&self) -> u64 {
+        0
+    }
+
     /// How many messages were sent.
     fn messages(&self) -> u64;
 
