@@ -144,9 +144,9 @@ impl Engine {
         }
     }
 
-    /// The time, in cycles.
+    /// The time of the processor that runs, in cycles.
     #[inline]
-    pub(crate) fn now(&self) -> u64 {
+    pub(crate) fn own_now(&self) -> u64 {
         self.own_now
     }
 

@@ -174,7 +174,7 @@ impl<'a> Turn<'a> {
 
     #[cold]
     fn meet_faults(mut self) -> Self {
-        let (processor, now) = (self.engine.current(), self.engine.now());
+        let (processor, now) = (self.engine.current(), self.engine.own_now());
         match self.engine.faults.before_access(processor, now) {
             Before::Halt => self.halt(),
             Before::Idle(0) => self,
@@ -189,7 +189,7 @@ impl<'a> Turn<'a> {
         if !engine.faults.any() {
             return cycles;
         }
-        let (processor, now) = (engine.current(), engine.now());
+        let (processor, now) = (engine.current(), engine.own_now());
         let slow = engine.faults.stretch(processor, cycles);
         engine.faults.before_pause(processor, now).saturating_add(slow)
     }
@@ -314,7 +314,7 @@ pub(crate) fn sleep(at: &Address, value: &AtomicU64, seen: u64, until: Option<u6
         if value.load(Relaxed) != seen {
             return Slept::Woken;
         }
-        if until.is_some_and(|until| until <= turn.engine.now()) {
+        if until.is_some_and(|until| until <= turn.engine.own_now()) {
             return Slept::TimedOut;
         }
         if !turn.engine.keeps_copy(at.line.line) {
@@ -332,7 +332,7 @@ pub(crate) fn pass(cycles: u64) -> bool {
     ENGINE.with(|slot| match Where::find(slot) {
         Where::OnProcessor(mut turn) => {
             if cycles > 0 {
-                let until = turn.engine.now().saturating_add(turn.pause_cycles(cycles));
+                let until = turn.engine.own_now().saturating_add(turn.pause_cycles(cycles));
                 turn.advance_to(until);
             }
             true
@@ -344,7 +344,7 @@ pub(crate) fn pass(cycles: u64) -> bool {
 
 /// The time; 0 without a simulation.
 pub(crate) fn now() -> u64 {
-    ENGINE.with_borrow(|slot| slot.as_ref().map_or(0, Engine::now))
+    ENGINE.with_borrow(|slot| slot.as_ref().map_or(0, Engine::own_now))
 }
 
 /// Something that an algorithm tells; nobody listens but while processors run.
