@@ -249,6 +249,16 @@ fn model_names_a_tree_and_what_to_expect_of_it() {
     assert!(asked.contains("The rules of the model take"), "{asked}");
 }
 
+#[test]
+fn model_says_how_sure_it_is_where_hardly_anyone_comes() {
+    let text = printed(model(&["--processors", "2", "--work", "100000"]));
+    let expected = text.lines().find(|line| line.starts_with("Expect ")).unwrap();
+    assert!(expected.contains("e-5 numbers a step (+-"), "{text}");
+    let text = printed(model(&["--processors", "4", "--work", "1"]));
+    assert!(text.starts_with("4 processors, 1 step of work between"), "{text}");
+    assert!(text.contains(" numbers a step.\n"), "{text}");
+}
+
 /// The rows of the table: how each is marked, and its depth.
 fn model_rows(text: &str) -> Vec<String> {
     let lines = text.lines().skip_while(|line| !line.trim_start().starts_with("depth")).skip(1);

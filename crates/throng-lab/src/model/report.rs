@@ -169,6 +169,7 @@ impl Answer {
         let plural = if self.processors == 1 { "" } else { "s" };
         let work = match self.work_steps {
             0 => "no work between two numbers".to_owned(),
+            1 => "1 step of work between two numbers".to_owned(),
             steps => format!("{steps} steps of work between two numbers"),
         };
         let counters = match self.counter_speed {
@@ -203,10 +204,16 @@ impl Answer {
     fn expectation_line(&self) -> String {
         let row = &self.tree;
         let mut line = format!(
-            "Expect {} steps from root to number (+-{}), {} numbers a step.",
+            "Expect {} steps from root to number (+-{}), {} numbers a step{}.",
             short(row.latency),
             short(row.latency_error),
             short(row.throughput),
+            // Mostly too small to mention; not where few come in all the steps simulated.
+            if row.throughput_error > 0.02 * row.throughput {
+                format!(" (+-{})", short(row.throughput_error))
+            } else {
+                String::new()
+            }
         );
         if let (Some(range), Some(load)) = (&row.range, row.load) {
             let _ = write!(
