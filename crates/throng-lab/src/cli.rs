@@ -34,7 +34,7 @@ pub enum Command {
     ///
     /// By the steady-state model of Shavit, Upfal and Zemach (1998). Times are in steps: one try of
     /// a processor at a prism and a toggle. Prints which tree to use, the latency to expect of it,
-    /// and its neighbours beside it.
+    /// and beside it its neighbours and the fastest tree.
     Model(ModelArguments),
     /// Show the simulated machines, or the TOML file of one of them
     Machines(MachinesArguments),

@@ -243,16 +243,69 @@ fn model_names_a_tree_and_what_to_expect_of_it() {
     assert!(text.contains("\nUse a tree of depth 3, with prisms of 8, 4, 2 cells"), "{text}");
     assert!(text.contains("\nExpect ") && text.contains("\nRange: diffracting"), "{text}");
     // The tree and its two neighbours.
-    let depths: Vec<&str> = text
-        .lines()
-        .skip_while(|line| !line.trim_start().starts_with("depth"))
-        .skip(1)
-        .map_while(|line| line.trim_start_matches(['>', ' ']).split_whitespace().next())
-        .collect();
-    assert_eq!(depths, ["2", "3", "4"], "{text}");
+    assert_eq!(model_rows(&text), [" 2", ">3", " 4"], "{text}");
     let asked = printed(model(&["--processors", "24", "--depth", "1", "--work", "3"]));
     assert!(asked.contains("You asked about a tree of depth 1"), "{asked}");
     assert!(asked.contains("The rules of the model take"), "{asked}");
+}
+
+#[test]
+fn model_says_how_sure_it_is_where_hardly_anyone_comes() {
+    let text = printed(model(&["--processors", "2", "--work", "100000"]));
+    let expected = text.lines().find(|line| line.starts_with("Expect ")).unwrap();
+    assert!(expected.contains("e-5 numbers a step (+-"), "{text}");
+    let text = printed(model(&["--processors", "4", "--work", "1"]));
+    assert!(text.starts_with("4 processors, 1 step of work between"), "{text}");
+    assert!(text.contains(" numbers a step.\n"), "{text}");
+}
+
+/// The rows of the table: how each is marked, and its depth.
+fn model_rows(text: &str) -> Vec<String> {
+    let lines = text.lines().skip_while(|line| !line.trim_start().starts_with("depth")).skip(1);
+    let rows = lines.take_while(|line| !line.is_empty()).map(|line| {
+        let (mark, depth) = (line.chars().next().unwrap(), line[1..].split_whitespace().next());
+        format!("{mark}{}", depth.unwrap())
+    });
+    rows.collect()
+}
+
+#[test]
+fn model_shows_the_tree_of_the_rules_beside_another() {
+    let text = printed(model(&["--processors", "64", "--depth", "0"]));
+    assert_eq!(model_rows(&text), [">0", " 1", "*4"], "{text}");
+    assert!(text.contains("\nFastest of these: a tree of depth 4,"), "{text}");
+    assert!(text.contains("\n*: by the rules"), "{text}");
+    let same = printed(model(&["--processors", "64", "--depth", "4"]));
+    assert!(same.contains("\nThe rules of the model take the same."), "{same}");
+    assert!(!same.contains('*'), "{same}");
+}
+
+#[test]
+fn model_calls_fastest_what_no_other_tree_of_its_table_beats() {
+    let asked = "--processors 64 --depth 3 --prism 16 --work 100 --counter-speed 4";
+    let arguments: Vec<&str> = asked.split(' ').collect();
+    let text = printed(model(&arguments));
+    assert!(text.contains("\nThe rules of the model take one counter and no tree."), "{text}");
+    assert!(text.contains("\nFastest of these: one counter and no tree, 1.0"), "{text}");
+    assert!(text.contains("\nThe theorem is off by up to "), "{text}");
+}
+
+#[test]
+fn model_says_where_processors_are() {
+    let arguments = ["--processors", "64", "--depth", "2", "--prism", "3", "--work", "2"];
+    let text = printed(model(&arguments));
+    assert!(text.contains(" at the 7 prism cells, "), "{text}");
+    let answer = printed({
+        let mut command = model(&arguments);
+        command.arg("--json");
+        command
+    });
+    let tree = &serde_json::from_str::<Value>(&answer).unwrap()["tree"];
+    let number = |name: &str| tree[name].as_f64().unwrap();
+    assert_eq!(number("prism_cells"), 7.0);
+    assert!((number("load") * 7.0 - number("at_balancers")).abs() < 1e-9, "{tree}");
+    let in_tree = number("at_balancers") + number("at_counters");
+    assert!((in_tree - number("in_tree")).abs() < 1e-6, "{tree}");
 }
 
 #[test]
@@ -267,7 +320,10 @@ fn model_as_json_stands_alone_and_is_the_same_for_the_same_seed() {
     // Little's law: processors in the tree are throughput times latency.
     let law = number("throughput") * number("latency");
     assert!((law / number("in_tree") - 1.0).abs() < 0.02, "{tree}");
-    assert_eq!(answer["neighbours"].as_array().unwrap().len(), 3);
+    let depth = |tree: &Value| tree["depth"].as_u64().unwrap();
+    let neighbours: Vec<u64> = answer["neighbours"].as_array().unwrap().iter().map(depth).collect();
+    assert_eq!(neighbours, [depth(tree) - 1, depth(tree) + 1]);
+    assert_eq!(tree, &answer["advised"]);
 }
 
 #[test]
@@ -276,12 +332,22 @@ fn model_draws_its_chart() {
     let _ = fs::remove_dir_all(&folder);
     printed(model(&["--processors", "6", "--out", folder.to_str().unwrap()]));
     let svg = fs::read_to_string(folder.join("model.svg")).unwrap();
-    for words in ["Markov chain", "theorem 3.2", "your P = 6", "P = d√L", "processors P"] {
+    for words in ["Markov chain", "theorem 3.2", "your P = 6", "diffracting: d√L", "processors P"]
+    {
         assert!(svg.contains(words), "{words}");
     }
     let numbers = fs::read_to_string(folder.join("model.csv")).unwrap();
-    assert!(numbers.starts_with("processors,round_steps_chain,"), "{numbers}");
+    assert!(numbers.starts_with("processors,latency_steps_chain,"), "{numbers}");
     assert!(numbers.lines().count() > 5);
+
+    // Work is no part of latency: one processor alone takes a step a level.
+    let out = folder.to_str().unwrap();
+    printed(model(&["--processors", "6", "--depth", "2", "--work", "1000", "--out", out]));
+    let numbers = fs::read_to_string(folder.join("model.csv")).unwrap();
+    let alone: Vec<&str> = numbers.lines().nth(1).unwrap().split(',').collect();
+    assert_eq!(alone[0], "1", "{numbers}");
+    let latency: f64 = alone[1].parse().unwrap();
+    assert!((latency - 2.0).abs() < 0.01, "{numbers}");
 }
 
 #[test]

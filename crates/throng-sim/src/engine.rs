@@ -3,7 +3,8 @@
 //! Every processor has at most one event: the moment it goes on. The processor with the earliest
 //! event runs until it asks for time (an access, a pause), which moves its event; if it is still
 //! the earliest it simply runs on, else another is resumed. All code between two requests runs at
-//! one moment of simulated time. This file knows nothing of coroutines: `turn.rs` suspends the
+//! one moment of simulated time. (A processor whose accesses all hit may run a little ahead,
+//! `own_now`, for as long as the memory says that nobody can tell: `lookahead`.) This file knows nothing of coroutines: `turn.rs` suspends the
 //! processor whose turn is over, `simulation.rs` resumes the one whose turn it is.
 
 use throng::machine::Place;
@@ -42,9 +43,18 @@ pub(crate) struct Engine {
     pub(crate) run: u64,
     pub(crate) phase: Phase,
     pub(crate) faults: FaultPlan,
+    /// The time up to which all accesses are done.
     now: u64,
     /// The processor that runs.
     current: usize,
+    /// Its own time: it may be a little ahead.
+    own_now: u64,
+    /// How far ahead it may be.
+    lookahead: u64,
+    /// For each sleeping processor, since when it sleeps.
+    asleep_since: Vec<u64>,
+    /// The latest time of any processor.
+    latest: u64,
     queue: EventQueue,
     sleepers: Sleepers,
     states: Vec<State>,
@@ -65,6 +75,8 @@ pub(crate) struct Engine {
     accesses: u64,
     steps: u64,
     step_limit: u64,
+    /// Somebody wanted to go on after the end of simulated time.
+    out_of_time: bool,
 }
 
 /// An access on its way.
@@ -88,11 +100,6 @@ pub(crate) struct Report {
     pub(crate) places: Vec<Place>,
 }
 
-#[inline]
-fn check_time(time: u64) {
-    assert!(time < TIME_END - 1, "simulated time ran past {TIME_END} cycles");
-}
-
 impl Engine {
     pub(crate) fn new(
         run: u64,
@@ -102,6 +109,8 @@ impl Engine {
         processors: usize,
         step_limit: u64,
     ) -> Self {
+        // Faults may happen at any moment, so each moment must be reached in turn.
+        let lookahead = if faults.any() { 0 } else { memory.lookahead() };
         let mut queue = EventQueue::new(processors);
         for id in 0..processors {
             queue.set(id, 0);
@@ -111,6 +120,10 @@ impl Engine {
             phase: Phase::Setup,
             faults,
             now: 0,
+            own_now: 0,
+            lookahead,
+            asleep_since: vec![0; processors],
+            latest: 0,
             current: 0,
             queue,
             sleepers: Sleepers::new(processors),
@@ -127,13 +140,14 @@ impl Engine {
             accesses: 0,
             steps: 0,
             step_limit,
+            out_of_time: false,
         }
     }
 
-    /// The time, in cycles.
+    /// The time of the processor that runs, in cycles.
     #[inline]
-    pub(crate) fn now(&self) -> u64 {
-        self.now
+    pub(crate) fn own_now(&self) -> u64 {
+        self.own_now
     }
 
     /// The processor that runs.
@@ -170,6 +184,7 @@ impl Engine {
                 Some(flight) => self.go_on_flying(processor, flight),
                 None => {
                     self.current = processor;
+                    self.own_now = time;
                     return Some(processor);
                 }
             }
@@ -180,14 +195,24 @@ impl Engine {
     /// at once, because nobody comes before it; if not, it has to give up its turn.
     #[inline]
     pub(crate) fn go_on_at(&mut self, time: u64) -> bool {
-        debug_assert!(time > self.now, "time does not go back or stand still");
-        check_time(time);
+        assert!(time > self.own_now, "time does not go back or stand still");
+        if self.is_too_late(time) {
+            return false;
+        }
         self.queue.set(self.current, time);
         if !self.count_step() || self.queue.first() != Some((time, self.current)) {
             return false;
         }
         self.now = time;
+        self.own_now = time;
         true
+    }
+
+    /// Whether simulated time does not reach so far; then it is all over.
+    #[inline]
+    fn is_too_late(&mut self, time: u64) -> bool {
+        self.out_of_time |= time >= TIME_END - 1;
+        self.out_of_time
     }
 
     /// Counts a step; false if it is one too many.
@@ -199,7 +224,7 @@ impl Engine {
 
     #[inline]
     fn over_the_limit(&self) -> bool {
-        self.steps > self.step_limit
+        self.steps > self.step_limit || self.out_of_time
     }
 
     /// The current processor issues an access. Tells whether it is complete at once, in simulated
@@ -209,12 +234,16 @@ impl Engine {
         self.issued += 1;
         let processor = self.current;
         let request = Request { processor, line, kind };
-        let step = self.memory.issue(request, self.now, &mut self.revoked);
+        let step = self.memory.issue(request, self.own_now, &mut self.revoked);
         self.tell_revoked(line);
         match step {
-            Step::Done(done) => self.go_on_at(self.stretched(processor, self.now, done)),
+            Step::Done(done) if done <= self.now + self.lookahead && self.count_step() => {
+                self.own_now = done;
+                true
+            }
+            Step::Done(done) => self.go_on_at(self.stretched(processor, self.own_now, done)),
             Step::Again(at) => {
-                self.in_flight[processor] = Some(Flight { line, kind, issued_at: self.now });
+                self.in_flight[processor] = Some(Flight { line, kind, issued_at: self.own_now });
                 self.go_on_at(at);
                 false
             }
@@ -235,9 +264,10 @@ impl Engine {
                 at
             }
         };
-        debug_assert!(at > self.now, "time does not go back or stand still");
-        check_time(at);
-        self.queue.set(processor, at);
+        assert!(at > self.now, "time does not go back or stand still");
+        if !self.is_too_late(at) {
+            self.queue.set(processor, at);
+        }
     }
 
     /// When an access is complete that would be at `done` if its processor were not slowed down.
@@ -260,7 +290,8 @@ impl Engine {
             let sooner = time < self.queue.time_of(processor);
             if self.sleepers.sleeps_on(processor, line) && sooner {
                 self.sleepers.remove(processor);
-                self.queue.set(processor, time.max(self.now));
+                let time = time.max(self.asleep_since[processor]);
+                self.queue.set(processor, time.clamp(self.now, TIME_END - 2));
             }
         }
     }
@@ -289,7 +320,7 @@ impl Engine {
     ) {
         self.accesses += 1;
         self.trace.add(Access {
-            time: self.now,
+            time: self.own_now,
             processor: self.current,
             word,
             operation,
@@ -299,7 +330,8 @@ impl Engine {
         if written.is_some() {
             let line = self.words[word as usize];
             while let Some(sleeper) = self.sleepers.wake_one(line) {
-                self.queue.set(sleeper, self.now);
+                let time = self.own_now.max(self.asleep_since[sleeper]);
+                self.queue.set(sleeper, time);
             }
         }
     }
@@ -308,6 +340,7 @@ impl Engine {
     /// it goes on at once.
     pub(crate) fn sleep(&mut self, word: u32, until: Option<u64>) -> bool {
         self.sleepers.insert(self.current, self.words[word as usize], word);
+        self.asleep_since[self.current] = self.own_now;
         match until {
             Some(time) => self.go_on_at(time),
             None => {
@@ -325,7 +358,7 @@ impl Engine {
 
     /// An algorithm tells something.
     pub(crate) fn note(&mut self, what: &'static str, value: u64) {
-        self.notes.add(what, value, self.now);
+        self.notes.add(what, value, self.own_now);
     }
 
     /// The current processor never goes on.
@@ -340,6 +373,7 @@ impl Engine {
 
     fn leave(&mut self, state: State) {
         self.states[self.current] = state;
+        self.latest = self.latest.max(self.own_now);
         self.queue.clear(self.current);
     }
 
@@ -348,7 +382,7 @@ impl Engine {
         Report {
             end: self.end(),
             halted: self.those(State::Halted).collect(),
-            cycles: self.now,
+            cycles: self.now.max(self.latest),
             accesses: self.accesses,
             steps: self.steps,
             places: self.words.iter().map(|&line| self.lines[line as usize]).collect(),
@@ -381,11 +415,12 @@ impl Engine {
     }
 
     fn end(&self) -> End {
+        let unfinished = self.those(State::Active).count();
+        if self.out_of_time {
+            return End::TimeLimit { unfinished };
+        }
         if self.over_the_limit() {
-            return End::StepLimit {
-                limit: self.step_limit,
-                unfinished: self.those(State::Active).count(),
-            };
+            return End::StepLimit { limit: self.step_limit, unfinished };
         }
         let waiting: Vec<_> =
             self.those(State::Active).filter_map(|processor| self.waiting(processor)).collect();
@@ -446,7 +481,7 @@ mod tests {
 
     /// An engine in which processor 0 of two has issued an access.
     fn engine(wrap: impl FnOnce(Box<dyn Memory>) -> Box<dyn Memory>) -> Engine {
-        let memory = wrap(memory::build(&MachineSpec::ideal(10), 2));
+        let memory = wrap(memory::build(&MachineSpec::ideal(10), 2, 2));
         let mut engine =
             Engine::new(1, memory, Faults::none().plan(2, 0), Trace::new(false), 2, 100);
         let line = engine.add_line(Place::named("line"));

@@ -39,6 +39,8 @@
 //!   each kind with its rules.
 //! - **Order.** An access takes effect at the moment it completes. What happens at the same
 //!   cycle happens in the order of processor ids: that is the one tie rule.
+//!   A processor that finds everything in its cache is simulated a few cycles ahead of the others,
+//!   for as long as none of them can see it: that is faster, and tells nothing else.
 //! - **Memory is sequentially consistent.** Orderings are ignored, and a fence does nothing and
 //!   costs nothing. Errors of ordering are for the model checkers to find.
 //! - **Lines.** Words made on one line move together: who writes one takes away the others'

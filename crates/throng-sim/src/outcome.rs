@@ -25,9 +25,10 @@ pub struct Outcome<S, R> {
     pub accesses: u64,
     /// How many steps were counted towards the [step limit](crate::Simulation::step_limit).
     pub steps: u64,
-    /// A hash of all accesses: time, processor, word, operation and values of each, in order.
+    /// A hash of all accesses: time, processor, word, operation and values of each, in the order in
+    /// which they were simulated.
     pub trace_hash: u64,
-    /// All accesses, if [recorded](crate::Simulation::record_trace).
+    /// All accesses in the order of time, if [recorded](crate::Simulation::record_trace).
     pub trace: Option<Vec<Access>>,
     /// For each word and cell, in the order of making, the place of its line.
     pub places: Vec<Place>,
@@ -74,6 +75,11 @@ pub enum End {
         /// How many processors had neither finished nor been halted.
         unfinished: usize,
     },
+    /// Simulated time, which has 48 bits, ran out first.
+    TimeLimit {
+        /// How many processors had neither finished nor been halted.
+        unfinished: usize,
+    },
 }
 
 /// A processor that waits for a word.
@@ -113,6 +119,11 @@ impl fmt::Display for End {
                 }
                 Ok(())
             }
+            End::TimeLimit { unfinished } => write!(
+                f,
+                "stopped at the end of simulated time, 2^48 cycles, with {unfinished} {} unfinished",
+                plural(*unfinished)
+            ),
             End::StepLimit { limit, unfinished } => write!(
                 f,
                 "stopped at the limit of {limit} steps with {unfinished} {} unfinished",

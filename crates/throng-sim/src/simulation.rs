@@ -21,6 +21,7 @@ use crate::turn::{self, Installed};
 #[derive(Clone, Debug)]
 pub struct Simulation {
     processors: usize,
+    room: Option<usize>,
     seed: u64,
     machine: MachineSpec,
     faults: Faults,
@@ -45,6 +46,7 @@ impl Simulation {
     pub fn new() -> Self {
         Simulation {
             processors: 1,
+            room: None,
             seed: 0,
             machine: MachineSpec::ideal(10),
             faults: Faults::none(),
@@ -59,6 +61,27 @@ impl Simulation {
     #[must_use]
     pub fn processors(self, processors: usize) -> Self {
         Simulation { processors, ..self }
+    }
+
+    /// How many processors the machine has, where that is more than run: those that run are spread
+    /// over it evenly, and memory is all over it. The ideal machine has no size.
+    ///
+    /// ```
+    /// use throng::counter::{Counting, Hardware};
+    /// use throng_sim::{MachineSpec, Sim, Simulation};
+    ///
+    /// let alewife = MachineSpec::preset("alewife").unwrap();
+    /// let cycles = |room| {
+    ///     let two = Simulation::new().machine(alewife.clone()).processors(2).machine_processors(room);
+    ///     two.run(|| Hardware::<Sim>::on_machine(), |counter, cpu| counter.next_on(cpu))
+    ///         .map(|outcome| outcome.cycles)
+    /// };
+    /// assert!(cycles(256)? > cycles(2)?, "a larger mesh, longer ways");
+    /// # Ok::<(), throng_sim::SimError>(())
+    /// ```
+    #[must_use]
+    pub fn machine_processors(self, room: usize) -> Self {
+        Simulation { room: Some(room), ..self }
     }
 
     /// Decides everything that is random: what processors draw and when faults happen.
@@ -186,6 +209,8 @@ impl Simulation {
     fn check(&self) -> Result<(), SimError> {
         let (stack_min, stack_max) = (STACK_BYTES_MIN as u64, STACK_BYTES_MAX as u64);
         SimError::check("processors", self.processors as u64, 1..=PROCESSORS_MAX as u64)?;
+        let room = self.processors as u64..=PROCESSORS_MAX as u64;
+        SimError::check("processors of the machine", self.room() as u64, room)?;
         self.machine.check().map_err(SimError::Machine)?;
         SimError::check("stack bytes", self.stack_bytes as u64, stack_min..=stack_max)?;
         self.faults.check(self.processors)?;
@@ -195,10 +220,14 @@ impl Simulation {
         Ok(())
     }
 
+    fn room(&self) -> usize {
+        self.room.unwrap_or(self.processors)
+    }
+
     fn engine(&self) -> Engine {
         Engine::new(
             turn::new_run(),
-            memory::build(&self.machine, self.processors),
+            memory::build(&self.machine, self.processors, self.room()),
             self.faults.plan(self.processors, self.seed),
             Trace::new(self.record_trace),
             self.processors,

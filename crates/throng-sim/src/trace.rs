@@ -60,7 +60,12 @@ impl Trace {
         }
     }
 
-    pub(crate) fn into_parts(self) -> (u64, Option<Vec<Access>>) {
+    /// The hash, and what was recorded in the order of time.
+    pub(crate) fn into_parts(mut self) -> (u64, Option<Vec<Access>>) {
+        // A processor that hits may be simulated a few cycles ahead of the others.
+        if let Some(recorded) = &mut self.recorded {
+            recorded.sort_by_key(|access| (access.time, access.processor));
+        }
         (self.hash, self.recorded)
     }
 }

@@ -174,7 +174,7 @@ impl<'a> Turn<'a> {
 
     #[cold]
     fn meet_faults(mut self) -> Self {
-        let (processor, now) = (self.engine.current(), self.engine.now());
+        let (processor, now) = (self.engine.current(), self.engine.own_now());
         match self.engine.faults.before_access(processor, now) {
             Before::Halt => self.halt(),
             Before::Idle(0) => self,
@@ -182,13 +182,16 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// For how long somebody else has the processor before it can pause.
-    fn preempted(&mut self) -> u64 {
+    /// How long a pause of so many cycles takes: longer if the processor is slow, or if somebody
+    /// else has it before.
+    fn pause_cycles(&mut self, cycles: u64) -> u64 {
         let engine = &mut *self.engine;
         if !engine.faults.any() {
-            return 0;
+            return cycles;
         }
-        engine.faults.before_pause(engine.current(), engine.now())
+        let (processor, now) = (engine.current(), engine.own_now());
+        let slow = engine.faults.stretch(processor, cycles);
+        engine.faults.before_pause(processor, now).saturating_add(slow)
     }
 
     /// Ends the access.
@@ -300,8 +303,8 @@ pub(crate) enum Slept {
     NotAllowed,
 }
 
-/// Sleeps until the word, in which the processor saw `seen`, is written, or until a time later
-/// than now.
+/// Sleeps until the word, in which the processor saw `seen`, is written, or until a time, which may
+/// have passed already.
 pub(crate) fn sleep(at: &Address, value: &AtomicU64, seen: u64, until: Option<u64>) -> Slept {
     ENGINE.with(|slot| {
         let Where::OnProcessor(mut turn) = Where::find(slot) else {
@@ -310,6 +313,9 @@ pub(crate) fn sleep(at: &Address, value: &AtomicU64, seen: u64, until: Option<u6
         // Time may have passed since it was seen: the code that judged it may have made accesses.
         if value.load(Relaxed) != seen {
             return Slept::Woken;
+        }
+        if until.is_some_and(|until| until <= turn.engine.own_now()) {
+            return Slept::TimedOut;
         }
         if !turn.engine.keeps_copy(at.line.line) {
             return Slept::NoCopy;
@@ -326,7 +332,7 @@ pub(crate) fn pass(cycles: u64) -> bool {
     ENGINE.with(|slot| match Where::find(slot) {
         Where::OnProcessor(mut turn) => {
             if cycles > 0 {
-                let until = turn.engine.now() + turn.preempted().saturating_add(cycles);
+                let until = turn.engine.own_now().saturating_add(turn.pause_cycles(cycles));
                 turn.advance_to(until);
             }
             true
@@ -338,7 +344,7 @@ pub(crate) fn pass(cycles: u64) -> bool {
 
 /// The time; 0 without a simulation.
 pub(crate) fn now() -> u64 {
-    ENGINE.with_borrow(|slot| slot.as_ref().map_or(0, Engine::now))
+    ENGINE.with_borrow(|slot| slot.as_ref().map_or(0, Engine::own_now))
 }
 
 /// Something that an algorithm tells; nobody listens but while processors run.

@@ -217,3 +217,19 @@ fn stalled_and_slow_processors_take_as_long_as_told() {
     // One in one, and a delay of up to one cycle: every access is late by one.
     assert_eq!(run(Faults::none().random_delays(1, 1)), [33, 33]);
 }
+
+#[test]
+fn slow_processors_pause_longer_too() {
+    let run = |faults| {
+        let pauses = machine(2).faults(faults).run(
+            || (),
+            |(), cpu| {
+                cpu.pause(7);
+                cpu.clock()
+            },
+        );
+        clocks(pauses.unwrap().results)
+    };
+    assert_eq!(run(Faults::none()), [7, 7]);
+    assert_eq!(run(Faults::none().slow(1, 3)), [7, 21]);
+}

@@ -352,3 +352,19 @@ fn thousands_of_processors_run() {
     assert_eq!(outcome.cycles, 40_960);
     assert!(outcome.results.into_iter().flatten().eq(0..4096));
 }
+
+#[test]
+fn simulated_time_has_an_end() {
+    let faults = Faults::none().random_preemptions(1, 1 << 40);
+    let outcome = Simulation::new()
+        .processors(2)
+        .faults(faults)
+        .run(flag, |flag, _| (0..1000).for_each(|i| flag.store(i, Relaxed)))
+        .unwrap();
+    assert_eq!(outcome.end, End::TimeLimit { unfinished: 2 });
+    assert!(outcome.cycles < 1 << 48);
+    assert_eq!(
+        outcome.end.to_string(),
+        "stopped at the end of simulated time, 2^48 cycles, with 2 processors unfinished"
+    );
+}

@@ -261,3 +261,24 @@ fn retries_let_others_run() {
     );
     assert!(outcome.results[0].unwrap() > 5000);
 }
+
+#[test]
+fn time_does_not_go_back_when_judging_takes_longer_than_the_spin() {
+    let outcome = run_two(
+        |words, cpu| {
+            let before = Cell::new(0);
+            words[0].spin_while(cpu, 5, Acquire, |_| {
+                (0..10).for_each(|_| {
+                    words[1].load(Relaxed);
+                });
+                assert!(cpu.clock() > before.replace(cpu.clock()));
+                true
+            });
+            (before.get(), cpu.clock())
+        },
+        |_, _| (0, 0),
+    );
+    // A look, and ten more to judge it: by then the spin is over.
+    assert_eq!(outcome.results[0], Some((110, 110)));
+    assert_eq!(outcome.cycles, 110);
+}

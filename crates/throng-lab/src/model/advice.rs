@@ -62,6 +62,16 @@ impl Question {
         trees.min_by(|a, b| misfit(a).total_cmp(&misfit(b))).expect("there are trees")
     }
 
+    /// The tree that the [balance] has the lowest latency for, among those with a prism by the
+    /// rules; the smallest of them. The rules go by cells, so it need not be theirs.
+    #[must_use]
+    pub fn fastest_tree(&self) -> Tree {
+        let trees = (0..=MAX_DEPTH).map(|depth| Tree { depth, prism: self.prism_over(depth) });
+        let latency = |tree: Tree| balance::settle(&self.setting(tree)).latency();
+        let timed = trees.map(|tree| (tree, latency(tree)));
+        timed.min_by(|a, b| a.1.total_cmp(&b.1)).expect("there are trees").0
+    }
+
     /// The depth for a prism: `L = 2^d`, less for faster counters, more for slower ones.
     #[must_use]
     pub fn depth_under(&self, prism: usize) -> u32 {
@@ -105,7 +115,7 @@ impl Expected {
         let settled = balance::settle(&setting);
         let at_balancers = settled.at_balancers();
         // Who waits at a counter is at no prism; but where all wait there, the tree is crowded.
-        let range = if settled.throughput > 0.99 * balance::counter_limit(&setting) {
+        let range = if settled.throughput > balance::BUSY * balance::counter_limit(&setting) {
             Range::Crowded
         } else {
             Bounds::of(&tree).range(at_balancers)
@@ -122,7 +132,7 @@ impl Expected {
     /// Processors a prism cell; none for one counter.
     #[must_use]
     pub fn load(&self) -> Option<f64> {
-        (self.tree.depth > 0).then(|| self.at_balancers / self.tree.all_cells())
+        (self.tree.depth > 0).then(|| self.at_balancers / self.tree.prism_cells() as f64)
     }
 }
 
@@ -209,6 +219,22 @@ mod tests {
         );
         let [slow, even, fast] = [0.25, 1.0, 4.0].map(|speed| at(speed).tree().depth);
         assert!(slow > even && even > fast, "{slow} {even} {fast}");
+    }
+
+    #[test]
+    fn no_tree_by_the_rules_is_faster_than_the_fastest() {
+        for (processors, work, counter_speed) in
+            [(1, 0, 1.0), (64, 0, 1.0), (64, 100, 4.0), (300, 3, 0.3), (5000, 0, 16.0)]
+        {
+            let question = Question { processors, work, counter_speed };
+            let latency = |tree| Expected::of(&question, tree).latency;
+            let fastest = question.fastest_tree();
+            for other in (0..=10).map(|depth| Tree { depth, prism: question.prism_over(depth) }) {
+                assert!(latency(fastest) <= latency(other), "{question:?}: {fastest:?} {other:?}");
+            }
+        }
+        // Who works nearly all the time is best served by one counter.
+        assert_eq!(Question { work: 100, ..question(64) }.fastest_tree().depth, 0);
     }
 
     #[test]

@@ -175,6 +175,17 @@ fn limit(setting: &Setting) -> f64 {
     (0..setting.tree.depth).map(level).fold(counter_limit(setting), f64::min)
 }
 
+/// From how many processors on all counters are busy nearly all the time; none where the prisms
+/// never pass on as many.
+#[must_use]
+pub fn counters_busy_from(setting: &Setting) -> Option<f64> {
+    let busy = counter_limit(setting);
+    (limit(setting) == busy && busy.is_finite()).then(|| population(setting, BUSY * busy))
+}
+
+/// The part of the limit of the counters from which on they count as busy.
+pub(super) const BUSY: f64 = 0.99;
+
 /// The throughput at which all counters are busy all the time.
 pub(super) fn counter_limit(setting: &Setting) -> f64 {
     match setting.counters {
@@ -187,6 +198,30 @@ pub(super) fn counter_limit(setting: &Setting) -> f64 {
 mod tests {
     use super::super::{Tree, markov};
     use super::*;
+
+    #[test]
+    fn counters_are_busy_from_where_more_processors_bring_nothing() {
+        for (depth, prism, work) in [(0, 1, 0), (2, 16, 0), (4, 16, 7)] {
+            let setting = |processors| Setting {
+                tree: Tree { depth, prism },
+                processors,
+                work,
+                toggles: true,
+                counters: Counters::Speed(1.0),
+            };
+            let from = counters_busy_from(&setting(1)).unwrap();
+            let part = |n: f64| settle(&setting(n as usize)).throughput / f64::from(1 << depth);
+            assert!(part(from.ceil()) > 0.98, "{depth}: {from}");
+            assert!(part((0.8 * from).floor()) < 0.97, "{depth}: {from}");
+        }
+        // Two cells pass on five in a step, one of them by the toggle; eight counters take eight.
+        let narrow = Setting {
+            counters: Counters::Speed(1.0),
+            ..Setting::of_paper(Tree { depth: 3, prism: 2 }, 9)
+        };
+        assert_eq!(counters_busy_from(&narrow), None);
+        assert_eq!(counters_busy_from(&Setting::of_paper(Tree::of_depth(3), 9)), None);
+    }
 
     #[test]
     fn pairs_are_those_of_small_cases() {

@@ -68,6 +68,14 @@ pub fn exact(setting: &Setting) -> Option<ClosedForm> {
     Some(at(setting, high))
 }
 
+impl ClosedForm {
+    /// Steps from the root to a number, work not included.
+    #[must_use]
+    pub fn latency(&self, setting: &Setting) -> f64 {
+        self.load * setting.tree.all_cells() / self.throughput
+    }
+}
+
 fn at(setting: &Setting, load: f64) -> ClosedForm {
     let pairs = pairs(load);
     let throughput = 2.0 * setting.tree.prism as f64 * pairs;
@@ -94,6 +102,8 @@ mod tests {
             let form = exact(&setting).unwrap();
             let all = 160.0 * form.load + f64::from(work) * form.throughput;
             assert!((all - 160.0).abs() < 1e-9, "{all}");
+            let latency = form.latency(&setting);
+            assert!((latency + f64::from(work) - form.round).abs() < 1e-9, "{latency}");
             assert!(form.load <= 1.0 && (work > 0 || form == theorem(&setting).unwrap()));
         }
     }

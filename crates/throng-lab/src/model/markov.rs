@@ -53,8 +53,9 @@ impl Length {
     pub fn of_effort(setting: &Setting, effort: usize) -> Self {
         let settled = balance::settle(setting);
         let round = setting.processors as f64 / settled.throughput;
-        // Who waits at a counter costs nothing.
-        let wanted = effort as f64 / settled.at_balancers().max(1.0);
+        // Who waits at a counter costs nothing, who comes there does.
+        let busy = settled.at_balancers().max(settled.throughput);
+        let wanted = effort as f64 / busy.max(1.0);
         let steps = (40.0 * round).clamp(wanted, 8.0 * wanted).max(200.0).ceil() as usize;
         let batches = 20;
         Length { warm_up: steps / 4, batches, batch_steps: steps.div_ceil(batches) }

@@ -73,6 +73,13 @@ impl Tree {
         f64::from(self.depth) * self.prism as f64
     }
 
+    /// The cells that there are, rounded up: with `L = 3`, the prisms of a tree of depth 2 have 3,
+    /// 2 and 2.
+    #[must_use]
+    pub fn prism_cells(&self) -> usize {
+        (0..self.depth).map(|level| self.cells(level) << level).sum()
+    }
+
     /// How many counters the tree has.
     #[must_use]
     pub fn counters(&self) -> usize {
@@ -116,5 +123,17 @@ impl Setting {
     #[must_use]
     pub fn without_toggles(self) -> Self {
         Setting { toggles: false, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_those_of_all_balancers() {
+        for (depth, prism, cells) in [(0, 1, 0), (1, 5, 5), (2, 3, 7), (3, 8, 24), (3, 1, 7)] {
+            assert_eq!(Tree { depth, prism }.prism_cells(), cells, "{depth} {prism}");
+        }
     }
 }

@@ -45,9 +45,13 @@ struct Row {
     #[serde(flatten)]
     tree: Tree,
     counters: usize,
-    /// Processors not at work, on the average.
+    /// Cells of all prisms.
+    prism_cells: usize,
+    /// Processors not at work, on the average: at balancers or waiting at counters.
     in_tree: f64,
-    /// Processors at balancers, by prism cell.
+    at_balancers: f64,
+    at_counters: f64,
+    /// Processors at balancers by prism cell; who waits at a counter is at no cell.
     load: Option<f64>,
     range: Option<String>,
     /// By the Markov chain.
@@ -68,12 +72,15 @@ impl Row {
         let expected = Expected::of(question, tree);
         let measured = measure(&setting, Length::of_effort(&setting, EFFORT), seed);
         let latency = measured.latency;
-        let in_tree = question.processors as f64 - measured.working;
+        let at_balancers: f64 = measured.levels.iter().sum();
         Row {
             tree,
             counters: tree.counters(),
-            in_tree,
-            load: (tree.depth > 0).then(|| measured.levels.iter().sum::<f64>() / tree.all_cells()),
+            prism_cells: tree.prism_cells(),
+            in_tree: question.processors as f64 - measured.working,
+            at_balancers,
+            at_counters: measured.at_counters,
+            load: (tree.depth > 0).then(|| at_balancers / tree.prism_cells() as f64),
             range: expected.range.map(|range| range.words().to_owned()),
             latency: latency.mean,
             latency_error: latency.error,
@@ -81,8 +88,7 @@ impl Row {
             throughput_error: measured.throughput.error,
             diffracted: measured.diffracted_mean(),
             latency_balance: expected.latency,
-            latency_theorem: closed_form::exact(&setting)
-                .map(|form| form.round - f64::from(question.work)),
+            latency_theorem: closed_form::exact(&setting).map(|form| form.latency(&setting)),
         }
     }
 }
@@ -97,36 +103,49 @@ struct Answer {
     /// The tree asked for or advised.
     tree: Row,
     /// The tree that the rules give.
-    advised: Tree,
-    /// The tree and its neighbours, by depth.
+    advised: Row,
+    /// The fastest of all trees here.
+    fastest: Row,
+    /// Those one level lower and higher than the tree; it is not among them.
     neighbours: Vec<Row>,
+    /// All of them, each once, by depth: the table.
+    #[serde(skip)]
+    rows: Vec<Row>,
     /// Where the ranges begin, in processors, those at work included.
     ranges: Bounds,
+    /// From so many processors on all counters are busy; none where prisms are too narrow for it.
+    counters_busy_from: Option<f64>,
     peak: Option<Peak>,
 }
 
 impl Answer {
     fn find(plan: &ModelPlan) -> Self {
         let ModelPlan { question, tree, seed, .. } = *plan;
-        let depths = tree.depth.saturating_sub(1)..=(tree.depth + 1).min(MAX_DEPTH);
-        let neighbour = |depth| match depth {
-            depth if depth == tree.depth => tree,
-            depth if plan.prism_given => Tree { depth, ..tree },
-            depth => Tree { depth, prism: question.prism_over(depth) },
+        let advised = question.tree();
+        let neighbours = neighbours(plan);
+        let mut trees = vec![tree, advised, question.fastest_tree()];
+        trees.extend(&neighbours);
+        trees.sort_unstable_by_key(|tree| (tree.depth, tree.prism));
+        trees.dedup_by(|a, b| same(a, b));
+        let rows: Vec<Row> = trees.into_iter().map(|tree| Row::of(&question, tree, seed)).collect();
+        let row = |tree: &Tree| {
+            let found = rows.iter().find(|row| same(&row.tree, tree));
+            found.expect("every tree has a row").clone()
         };
-        let neighbours: Vec<Row> =
-            depths.map(|depth| Row::of(&question, neighbour(depth), seed)).collect();
-        let own = neighbours.iter().find(|row| row.tree == tree).expect("it is among them");
+        let fastest = rows.iter().min_by(|a, b| a.latency.total_cmp(&b.latency));
         Answer {
             processors: question.processors,
             work_steps: question.work,
             counter_speed: question.counter_speed,
             seed,
-            tree: own.clone(),
-            advised: question.tree(),
+            tree: row(&tree),
+            advised: row(&advised),
+            fastest: fastest.expect("the tree has a row").clone(),
+            neighbours: neighbours.iter().map(row).collect(),
             ranges: bounds(&question, tree),
+            counters_busy_from: balance::counters_busy_from(&question.setting(tree)),
             peak: peak(&question, tree),
-            neighbours,
+            rows,
         }
     }
 
@@ -141,7 +160,7 @@ impl Answer {
         let _ = writeln!(text, "{}", self.advice_line(plan));
         let _ = writeln!(text, "{}\n", self.expectation_line());
         let _ = writeln!(text, "{}", self.table());
-        text.push_str(LEGEND);
+        text.push_str(&self.legend());
         let _ = writeln!(text, "\n{}", self.warnings());
         text
     }
@@ -150,6 +169,7 @@ impl Answer {
         let plural = if self.processors == 1 { "" } else { "s" };
         let work = match self.work_steps {
             0 => "no work between two numbers".to_owned(),
+            1 => "1 step of work between two numbers".to_owned(),
             steps => format!("{steps} steps of work between two numbers"),
         };
         let counters = match self.counter_speed {
@@ -165,27 +185,47 @@ impl Answer {
         let given = plan.depth_given || plan.prism_given;
         let verb = if given { "You asked about" } else { "Use" };
         let mut line = format!("{verb} {}.", described(&tree));
-        if given && tree != self.advised {
-            let _ = write!(line, "\nThe rules of the model take {}.", described(&self.advised));
+        if plan.prism_given && tree.depth == 0 {
+            line.push_str(" It has no balancers, so no prism.");
+        }
+        if given && self.is_advised(&self.tree) {
+            line.push_str("\nThe rules of the model take the same.");
+        } else if given {
+            let advised = described(&self.advised.tree);
+            let _ = write!(line, "\nThe rules of the model take {advised}.");
         }
         line
+    }
+
+    fn is_advised(&self, row: &Row) -> bool {
+        row.tree == self.advised.tree
     }
 
     fn expectation_line(&self) -> String {
         let row = &self.tree;
         let mut line = format!(
-            "Expect {} steps from root to number (+-{}), {} numbers a step.",
+            "Expect {} steps from root to number (+-{}), {} numbers a step{}.",
             short(row.latency),
             short(row.latency_error),
             short(row.throughput),
+            // Mostly too small to mention; not where few come in all the steps simulated.
+            if row.throughput_error > 0.02 * row.throughput {
+                format!(" (+-{})", short(row.throughput_error))
+            } else {
+                String::new()
+            }
         );
         if let (Some(range), Some(load)) = (&row.range, row.load) {
             let _ = write!(
                 line,
-                "\nOn the average {} processors are in the tree, {} a prism cell; {:.0} % of all \
-                 passages through balancers are diffractions.\nRange: {range}.",
-                short(row.in_tree),
+                "\nOn the average {} processors are at the {} prism cells, {} a cell; {} wait at \
+                 counters, {} work.\n{:.0} % of all passages through balancers are diffractions.\n\
+                 Range: {range}.",
+                short(row.at_balancers),
+                row.prism_cells,
                 short(load),
+                short(row.at_counters),
+                short((self.processors as f64 - row.in_tree).max(0.0)),
                 100.0 * row.diffracted,
             );
         }
@@ -195,10 +235,10 @@ impl Answer {
     fn table(&self) -> String {
         let header = ["", "depth", "prism", "load", "latency", "balance", "theorem", "a step"];
         let mut rows = vec![header.map(str::to_owned).to_vec()];
-        rows.extend(self.neighbours.iter().map(|row| {
+        rows.extend(self.rows.iter().map(|row| {
             let optional = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), short);
             vec![
-                if row.tree == self.tree.tree { ">" } else { "" }.to_owned(),
+                self.mark(row).to_owned(),
                 row.tree.depth.to_string(),
                 if row.tree.depth == 0 { "-".to_owned() } else { row.tree.prism.to_string() },
                 optional(row.load),
@@ -211,16 +251,42 @@ impl Answer {
         aligned(&rows, &[Align::Right; 8])
     }
 
+    /// How a row of the table is marked.
+    fn mark(&self, row: &Row) -> &'static str {
+        if row.tree == self.tree.tree {
+            ">"
+        } else if self.is_advised(row) {
+            "*"
+        } else {
+            ""
+        }
+    }
+
+    fn legend(&self) -> String {
+        let marked =
+            if self.is_advised(&self.tree) { "" } else { "*: by the rules of the model\n" };
+        format!("{marked}{LEGEND}")
+    }
+
     fn warnings(&self) -> String {
         let mut text = String::new();
         let own = &self.tree;
-        let best = self.neighbours.iter().min_by(|a, b| a.latency.total_cmp(&b.latency));
-        if let Some(best) = best.filter(|best| best.latency < 0.97 * own.latency) {
+        let best = &self.fastest;
+        if best.latency < 0.97 * own.latency {
             let _ = writeln!(
                 text,
-                "Faster by this model: {}, {} steps.",
+                "Fastest of these: {}, {} steps.{}",
                 described(&best.tree),
-                short(best.latency)
+                short(best.latency),
+                if best.latency < 0.97 * self.advised.latency { RULES } else { "" }
+            );
+        }
+        if let Some(times) = self.theorem_off() {
+            let _ = writeln!(
+                text,
+                "The theorem is off by up to {} times here: it has no toggles, by which one passes \
+                 alone, and no limit of counters.",
+                short(times)
             );
         }
         if let Some(peak) = self.peak {
@@ -234,30 +300,70 @@ impl Answer {
             );
         }
         if own.tree.depth > 0 {
+            let in_tree = if self.work_steps > 0 { " in the tree" } else { "" };
             let _ = writeln!(
                 text,
-                "Its ranges: toggling from {} processors, diffracting from {}, crowded from {}.",
-                short(self.ranges.toggling_from),
-                short(self.ranges.diffracting_from),
-                short(self.ranges.crowded_from),
+                "Its ranges: toggling from P = {:.0} (d{in_tree}), diffracting from {:.0} (d√L), \
+                 prisms crowded from {:.0} (2.4 dL).",
+                self.ranges.toggling_from.ceil(),
+                self.ranges.diffracting_from.ceil(),
+                self.ranges.crowded_from.ceil(),
+            );
+        }
+        if let Some(processors) = self.counters_busy_from {
+            let counters = if own.counters == 1 { "The counter is" } else { "Its counters are" };
+            let _ = writeln!(
+                text,
+                "{counters} busy all the time from P = {:.0} on.",
+                processors.ceil()
             );
         }
         text.push_str("The model counts steps; what a step costs, only a measurement tells.");
         text
     }
+
+    /// By what factor the theorem is off in the worst row of the table, if that is much.
+    fn theorem_off(&self) -> Option<f64> {
+        let factors = self.rows.iter().filter_map(|row| {
+            let ratio = row.latency_theorem? / row.latency;
+            Some(ratio.max(1.0 / ratio))
+        });
+        factors.max_by(f64::total_cmp).filter(|&factor| factor > 1.5)
+    }
 }
 
 const LEGEND: &str = "\
-load: processors a prism cell; a step: numbers handed out in one step
+load: processors at balancers, by prism cell (all levels); who waits at a counter is at no cell
+a step: numbers handed out in one step
 latency: steps from root to number, by the Markov chain of the model; balance: by its mean
 theorem: by theorem 3.2 of the paper, which has no toggles (large P only) and no slow counters
 ";
+
+/// Said where the tree of the rules is not the fastest.
+const RULES: &str = " The rules go by the number of cells, not by latency.";
+
+/// The trees one level lower and higher than that of the plan.
+fn neighbours(plan: &ModelPlan) -> Vec<Tree> {
+    let ModelPlan { question, tree, .. } = *plan;
+    let prism = |depth| if plan.prism_given { tree.prism } else { question.prism_over(depth) };
+    let depths = [tree.depth.checked_sub(1), Some(tree.depth + 1)];
+    let depths = depths.into_iter().flatten().filter(|&depth| depth <= MAX_DEPTH);
+    depths.map(|depth| Tree { depth, prism: prism(depth) }).collect()
+}
+
+/// Whether two trees are one. A tree of depth 0 has no prism.
+fn same(a: &Tree, b: &Tree) -> bool {
+    a.depth == b.depth && (a.depth == 0 || a.prism == b.prism)
+}
 
 fn described(tree: &Tree) -> String {
     if tree.depth == 0 {
         return "one counter and no tree".to_owned();
     }
     let cells: Vec<String> = (0..tree.depth).map(|level| tree.cells(level).to_string()).collect();
+    if tree.depth == 1 {
+        return format!("a tree of depth 1, with a prism of {} and 2 counters", tree.prism);
+    }
     format!(
         "a tree of depth {}, with prisms of {} cells by level and {} counters",
         tree.depth,
@@ -272,7 +378,8 @@ fn short(value: f64) -> String {
         size if size >= 99.95 => 0,
         size if size >= 9.995 => 1,
         size if size >= 0.0995 || size == 0.0 => 2,
-        _ => 4,
+        size if size >= 0.000_95 => 4,
+        _ => return format!("{value:.2e}"),
     };
     format!("{value:.decimals$}")
 }
@@ -292,7 +399,7 @@ fn bounds(question: &Question, tree: Tree) -> Bounds {
     }
 }
 
-/// `E[T]` of one tree at many numbers of processors.
+/// The latency of one tree at many numbers of processors.
 struct Curve {
     points: Vec<Point>,
 }
@@ -313,11 +420,11 @@ impl Point {
         let latency = measured.latency;
         Point {
             processors: setting.processors,
-            chain: latency.mean + work,
+            chain: latency.mean,
             chain_error: latency.error,
-            balance: balance::settle(setting).latency() + work,
-            flow: flow::run(setting).map(|rest| rest.round),
-            theorem: closed_form::theorem(setting).map(|form| form.round),
+            balance: balance::settle(setting).latency(),
+            flow: flow::run(setting).map(|rest| rest.round - work),
+            theorem: closed_form::exact(setting).map(|form| form.latency(setting)),
         }
     }
 }
@@ -362,11 +469,11 @@ impl Curve {
         csv(
             &[
                 "processors",
-                "round_steps_chain",
-                "round_steps_chain_error",
-                "round_steps_balance",
-                "round_steps_differential_equations",
-                "round_steps_theorem",
+                "latency_steps_chain",
+                "latency_steps_chain_error",
+                "latency_steps_balance",
+                "latency_steps_differential_equations",
+                "latency_steps_theorem",
             ],
             &rows,
         )
@@ -387,28 +494,30 @@ impl Curve {
         let line = |series: Series| Series { look: Look::Line, ..series };
         let mut marks = vec![Mark::new(processors as f64, format!("your P = {processors}"))];
         if plan.tree.depth > 0 {
-            // The ranges go by processors in the tree.
-            let label = |bound: &str| match work {
-                0 => format!("P = {bound}"),
-                _ => format!("{bound} in the tree"),
-            };
-            marks.push(Mark::new(answer.ranges.toggling_from, label("d")));
-            marks.push(Mark::new(answer.ranges.diffracting_from, label("d√L")));
-            marks.push(Mark::new(answer.ranges.crowded_from, label("2.4 dL")));
+            marks.push(Mark::new(answer.ranges.toggling_from, "toggling: d"));
+            marks.push(Mark::new(answer.ranges.diffracting_from, "diffracting: d√L"));
+            marks.push(Mark::new(answer.ranges.crowded_from, "prisms crowded: 2.4 dL"));
         }
+        let load = format!("work = {work}, counter speed {counter_speed}");
         Chart {
             title: "Latency of a diffracting tree, by the model".to_owned(),
-            subtitle: format!(
-                "d = {}, L = {}, work = {work}, counter speed {counter_speed}",
-                plan.tree.depth, plan.tree.prism
-            ),
+            subtitle: match plan.tree.depth {
+                0 => format!("one counter, {load}"),
+                depth => format!(
+                    "d = {depth}, L = {}, {load}; ranges begin at so many processors in the tree",
+                    plan.tree.prism
+                ),
+            },
             x: Axis::new("processors P", Scale::Log2),
-            y: Axis::new("E[T]: steps of a round, work included", Scale::Log10),
+            y: Axis::new("latency: steps from root to number", Scale::Log10),
             series: vec![
                 Series::measured("Markov chain", chain),
                 line(Series::measured("its balance by level", all(|point| Some(point.balance)))),
-                line(Series::measured("differential equations", below(all(|point| point.flow)))),
-                Series::curve("theorem 3.2", below(all(|point| point.theorem))),
+                line(Series::measured(
+                    "differential equations, no toggles",
+                    below(all(|point| point.flow)),
+                )),
+                Series::curve("theorem 3.2, no toggles", below(all(|point| point.theorem))),
             ],
             marks,
         }
@@ -421,8 +530,9 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let shown: Vec<String> = [1234.5, 45.67, 9.996, 8.25, 0.0012, 0.0].map(short).to_vec();
-        assert_eq!(shown, ["1234", "45.7", "10.0", "8.25", "0.0012", "0.00"]);
+        let shown: Vec<String> =
+            [1234.5, 45.67, 9.996, 8.25, 0.0012, 0.00002, 0.0].map(short).to_vec();
+        assert_eq!(shown, ["1234", "45.7", "10.0", "8.25", "0.0012", "2.00e-5", "0.00"]);
     }
 
     #[test]

@@ -151,8 +151,8 @@ impl Faults {
         self.with(Part::RandomPreemptions { every_cycles_mean, cycles })
     }
 
-    /// Every access of `processor` takes `factor` times as long as it would, queueing included. The
-    /// line is free for others as soon as it would have been.
+    /// Every access, pause and retry of `processor` takes `factor` times as long as it would,
+    /// queueing included. A line is free for others as soon as it would have been.
     #[must_use]
     pub fn slow(self, processor: usize, factor: u32) -> Self {
         self.with(Part::Slow { processor, factor: factor.into() })

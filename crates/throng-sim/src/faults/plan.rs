@@ -116,7 +116,7 @@ impl FaultPlan {
         self.processors[processor].preemptions.at(now)
     }
 
-    /// How long an access takes `processor` that would take others so many cycles.
+    /// How long an access or a pause takes `processor` that would take others so many cycles.
     pub(crate) fn stretch(&self, processor: usize, cycles: u64) -> u64 {
         cycles.saturating_mul(self.processors[processor].slow)
     }

@@ -21,6 +21,7 @@ use throng::machine::Place;
 
 use super::lines::Lines;
 use super::network::Network;
+use super::seats::Seats;
 use super::{Kind, LineId, Memory, Request, Revoked, Step, hit_cycles};
 use crate::report::Traffic;
 use crate::spec::{CoherenceSpec, MachineSpec, ProcessorSpec};
@@ -31,6 +32,7 @@ pub(super) struct Directory {
     processor: ProcessorSpec,
     costs: Costs,
     network: Network,
+    seats: Seats,
     lines: Lines,
     /// For each home, when it has looked at all requests that have arrived.
     home_free_at: Vec<u64>,
@@ -49,7 +51,7 @@ struct Costs {
 }
 
 impl Directory {
-    pub(super) fn new(spec: &MachineSpec, processors: usize) -> Self {
+    pub(super) fn new(spec: &MachineSpec, seats: Seats) -> Self {
         let CoherenceSpec::Directory {
             home_cycles,
             holder_cycles,
@@ -63,7 +65,7 @@ impl Directory {
         else {
             unreachable!("chosen by the kind of coherence")
         };
-        let lines = Lines::new(processors, spec.processor.per_node);
+        let lines = Lines::new(seats.clone());
         Directory {
             processor: spec.processor,
             costs: Costs {
@@ -76,8 +78,9 @@ impl Directory {
                 overflow: overflow_cycles,
                 fetch_op: fetch_op_cycles,
             },
-            network: Network::new(spec, lines.nodes),
-            home_free_at: vec![0; lines.nodes],
+            network: Network::new(spec, seats.count),
+            home_free_at: vec![0; seats.count],
+            seats,
             lines,
         }
     }
@@ -107,11 +110,10 @@ impl Directory {
     /// Takes the readers' copies away, one message after another; returns when the last has said
     /// that its copy is gone.
     fn invalidate(&mut self, request: Request, home: usize, at: u64, told: &mut Revoked) -> u64 {
-        let Directory { costs, network, lines, home_free_at, processor, .. } = self;
-        let per_node = processor.per_node;
+        let Directory { costs, network, lines, home_free_at, seats, .. } = self;
         let (mut sent, mut gone) = (at, at);
         let tell = |reader: usize| {
-            let way = network.there_and_back(home, reader / per_node);
+            let way = network.there_and_back(home, seats.node(reader));
             sent += costs.invalidate;
             let told = sent + way;
             gone = gone.max(told + costs.holder + way);
@@ -208,6 +210,15 @@ impl Memory for Directory {
             line.settled_at = done;
         }
         Step::Done(done)
+    }
+
+    /// A message to another node. A request that is taken up from now on cannot be complete sooner,
+    /// and one that was taken up before is complete before the copy came that hits now. But for
+    /// fetch-ops at home, which are complete only when the answer has come; and processors at one
+    /// node see each other at once.
+    fn lookahead(&self) -> u64 {
+        let apart = self.processor.per_node == 1 && self.costs.fetch_op.is_none();
+        if apart { self.network.least_cycles() } else { 0 }
     }
 
     #[inline]

@@ -3,6 +3,7 @@
 use throng::machine::{Home, Place};
 
 use super::copies::Copies;
+use super::seats::Seats;
 use super::{Kind, LineId, Request, Revoked};
 use crate::report::Traffic;
 
@@ -22,9 +23,7 @@ pub(super) struct Line {
 /// All lines.
 #[derive(Debug)]
 pub(super) struct Lines {
-    pub(super) nodes: usize,
-    processors: usize,
-    per_node: usize,
+    pub(super) seats: Seats,
     lines: Vec<Line>,
     /// The node that gets the next line that may be anywhere.
     next_home: usize,
@@ -34,31 +33,23 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn new(processors: usize, per_node: usize) -> Self {
-        Lines {
-            nodes: processors.div_ceil(per_node),
-            processors,
-            per_node,
-            lines: Vec::new(),
-            next_home: 0,
-            granted: 0,
-            revoked: 0,
-        }
+    pub(super) fn new(seats: Seats) -> Self {
+        Lines { seats, lines: Vec::new(), next_home: 0, granted: 0, revoked: 0 }
     }
 
     /// The node of a processor.
     #[inline]
     pub(super) fn node(&self, processor: usize) -> usize {
-        if self.per_node == 1 { processor } else { processor / self.per_node }
+        self.seats.node(processor)
     }
 
     /// A fresh line; one that may be anywhere goes to the next node in turn.
     pub(super) fn add(&mut self, place: Place) {
         let home = match place.home {
-            Home::Near(id) => self.node(id) % self.nodes,
+            Home::Near(id) => self.node(id % self.seats.processors()),
             Home::Anywhere => {
                 let home = self.next_home;
-                self.next_home = (home + 1) % self.nodes;
+                self.next_home = (home + 1) % self.seats.count;
                 home
             }
         };
@@ -109,7 +100,7 @@ impl Lines {
     /// Gives the processor a copy to read.
     #[inline]
     pub(super) fn share(&mut self, request: Request) {
-        let processors = self.processors;
+        let processors = self.seats.processors();
         let more = self.get(request.line).copies.share(request.processor, processors);
         self.granted += more as u64;
     }
@@ -191,7 +182,7 @@ mod tests {
 
     /// Two lines; the first with two copies, the second with one that may write.
     fn lines() -> Lines {
-        let mut lines = Lines::new(8, 2);
+        let mut lines = Lines::new(Seats::new(8, 8, 2));
         lines.add(Place::named("a").near(5));
         lines.add(Place::named("b"));
         let request = |processor, line| Request { processor, line, kind: Kind::Read };
@@ -205,7 +196,7 @@ mod tests {
     fn what_is_right_is_not_complained_about() {
         let mut lines = lines();
         lines.check_conservation();
-        assert_eq!((lines.get(0).home, lines.get(1).home, lines.nodes), (2, 0, 4));
+        assert_eq!((lines.get(0).home, lines.get(1).home, lines.seats.count), (2, 0, 4));
         let mut revoked = Vec::new();
         let write = Request { processor: 2, line: 0, kind: Kind::Write };
         assert!(!lines.hit(write));

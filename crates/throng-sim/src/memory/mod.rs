@@ -30,11 +30,13 @@ mod ideal;
 mod lines;
 mod nearest;
 mod network;
+mod seats;
 mod snoop;
 mod uncached;
 
 use throng::machine::Place;
 
+use self::seats::Seats;
 use crate::report::Traffic;
 use crate::spec::{CoherenceSpec, MachineSpec, ProcessorSpec};
 
@@ -102,6 +104,12 @@ pub(crate) trait Memory {
     /// What happened to a line so far.
     fn traffic(&self, line: LineId) -> Traffic;
 
+    /// How far ahead of the others a processor may run as long as it hits: for at least so long
+    /// after a request is issued, nothing that it does can be seen by a processor that has a copy.
+    fn lookahead(&self) -> u64 {
+        0
+    }
+
     /// How many messages were sent.
     fn messages(&self) -> u64;
 
@@ -112,13 +120,14 @@ pub(crate) trait Memory {
     fn check_conservation(&self);
 }
 
-/// The memory of a machine with so many processors.
-pub(crate) fn build(spec: &MachineSpec, processors: usize) -> Box<dyn Memory> {
+/// The memory of a machine with room for so many processors, of which `processors` run.
+pub(crate) fn build(spec: &MachineSpec, processors: usize, room: usize) -> Box<dyn Memory> {
+    let seats = Seats::new(processors, room, spec.processor.per_node);
     match spec.coherence {
         CoherenceSpec::Ideal { access_cycles } => Box::new(ideal::Ideal::new(access_cycles)),
-        CoherenceSpec::Directory { .. } => Box::new(directory::Directory::new(spec, processors)),
-        CoherenceSpec::Snoop { .. } => Box::new(snoop::Snoop::new(spec, processors)),
-        CoherenceSpec::Nearest { .. } => Box::new(nearest::Nearest::new(spec, processors)),
-        CoherenceSpec::None { .. } => Box::new(uncached::Uncached::new(spec, processors)),
+        CoherenceSpec::Directory { .. } => Box::new(directory::Directory::new(spec, seats)),
+        CoherenceSpec::Snoop { .. } => Box::new(snoop::Snoop::new(spec, seats)),
+        CoherenceSpec::Nearest { .. } => Box::new(nearest::Nearest::new(spec, seats)),
+        CoherenceSpec::None { .. } => Box::new(uncached::Uncached::new(spec, seats)),
     }
 }

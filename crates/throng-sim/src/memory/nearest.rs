@@ -20,6 +20,7 @@ use throng::machine::Place;
 
 use super::lines::Lines;
 use super::network::Network;
+use super::seats::Seats;
 use super::{Kind, LineId, Memory, Request, Revoked, Step, hit_cycles};
 use crate::report::Traffic;
 use crate::spec::{CoherenceSpec, MachineSpec, ProcessorSpec};
@@ -37,37 +38,36 @@ pub(super) struct Nearest {
     memory_free_at: Vec<u64>,
     /// For each line the groups that a first copy is on its way to, in order, and when it comes.
     coming: Vec<Vec<(Group, u64)>>,
-    processors: usize,
+    seats: Seats,
 }
 
 /// A group of nodes: its level and its number there.
 type Group = (usize, usize);
 
 impl Nearest {
-    pub(super) fn new(spec: &MachineSpec, processors: usize) -> Self {
+    pub(super) fn new(spec: &MachineSpec, seats: Seats) -> Self {
         let CoherenceSpec::Nearest { holder_cycles, memory_cycles } = spec.coherence else {
             unreachable!("chosen by the kind of coherence")
         };
-        let lines = Lines::new(processors, spec.processor.per_node);
-        let network = Network::new(spec, lines.nodes);
+        let lines = Lines::new(seats.clone());
+        let network = Network::new(spec, lines.seats.count);
         Nearest {
             processor: spec.processor,
             holder_cycles,
             memory_cycles,
             groups: network.groups(),
-            memory_free_at: vec![0; lines.nodes],
+            memory_free_at: vec![0; lines.seats.count],
             network,
             lines,
             coming: Vec::new(),
-            processors,
+            seats,
         }
     }
 
     /// The processors that are as near to `processor` as those of the groups of `nodes` nodes.
     fn group(&self, processor: usize, nodes: usize) -> Range<usize> {
-        let size = nodes.saturating_mul(self.processor.per_node);
-        let start = processor / size * size;
-        start..start.saturating_add(size).min(self.processors)
+        let start = self.seats.node(processor) / nodes * nodes;
+        self.seats.at(start..start.saturating_add(nodes))
     }
 
     /// The nearest other processor that has a copy, and the level of the smallest group that both
@@ -84,9 +84,9 @@ impl Nearest {
     fn farthest(&mut self, request: Request) -> Option<usize> {
         let from = self.lines.node(request.processor);
         let mut farthest = None;
-        let Nearest { network, lines, processor, .. } = self;
+        let Nearest { network, lines, seats, .. } = self;
         lines.get(request.line).copies.for_others(request.processor, |other| {
-            let cycles = network.cycles(from, other / processor.per_node);
+            let cycles = network.cycles(from, seats.node(other));
             if farthest.is_none_or(|(most, _)| cycles > most) {
                 farthest = Some((cycles, other));
             }
@@ -174,8 +174,8 @@ impl Nearest {
             None => (wanted, self.ask_memory(request, wanted)),
         };
         let here = self.lines.node(request.processor);
-        let Nearest { network, lines, processor, .. } = self;
-        let told_at = |other: usize| left + network.cycles(here, other / processor.per_node);
+        let Nearest { network, lines, seats, .. } = self;
+        let told_at = |other: usize| left + network.cycles(here, seats.node(other));
         lines.own(request, revoked, told_at);
         self.goes_to_owner(request, done);
         done

@@ -98,6 +98,23 @@ impl Network {
         }
     }
 
+    /// The least that a message to another node takes.
+    pub(super) fn least_cycles(&self) -> u64 {
+        match self.spec {
+            NetworkSpec::Uniform { message_cycles } => message_cycles,
+            NetworkSpec::Bus { .. } => 0,
+            NetworkSpec::Mesh { message_cycles, hop_cycles } => message_cycles + hop_cycles,
+            NetworkSpec::Butterfly { message_cycles, stage_cycles, .. } => {
+                message_cycles + self.stages * stage_cycles
+            }
+            NetworkSpec::Hypercube { message_cycles, .. } => message_cycles,
+            NetworkSpec::Rings { near_cycles, far_cycles, .. } => near_cycles.min(far_cycles),
+            NetworkSpec::Chiplets { chiplet_cycles, socket_cycles, far_cycles, .. } => {
+                chiplet_cycles.min(socket_cycles).min(far_cycles)
+            }
+        }
+    }
+
     /// Sends a message at a time that may be in the future; returns when it arrives.
     #[inline]
     pub(super) fn send(&mut self, from: usize, to: usize, at: u64) -> u64 {

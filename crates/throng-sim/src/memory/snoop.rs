@@ -13,6 +13,7 @@
 use throng::machine::Place;
 
 use super::lines::Lines;
+use super::seats::Seats;
 use super::{Kind, LineId, Memory, Request, Revoked, Step, hit_cycles};
 use crate::report::Traffic;
 use crate::spec::{CoherenceSpec, MachineSpec, NetworkSpec, ProcessorSpec};
@@ -30,7 +31,7 @@ pub(super) struct Snoop {
 }
 
 impl Snoop {
-    pub(super) fn new(spec: &MachineSpec, processors: usize) -> Self {
+    pub(super) fn new(spec: &MachineSpec, seats: Seats) -> Self {
         let CoherenceSpec::Snoop { fetch_cycles, upgrade_cycles } = spec.coherence else {
             unreachable!("chosen by the kind of coherence")
         };
@@ -42,7 +43,7 @@ impl Snoop {
             arbitration_cycles,
             fetch_cycles,
             upgrade_cycles,
-            lines: Lines::new(processors, 1),
+            lines: Lines::new(seats),
             bus_free_at: 0,
             transactions: 0,
         }

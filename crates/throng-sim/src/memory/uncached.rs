@@ -5,6 +5,7 @@ use throng::machine::Place;
 
 use super::lines::Lines;
 use super::network::Network;
+use super::seats::Seats;
 use super::{Kind, LineId, Memory, Request, Revoked, Step};
 use crate::report::Traffic;
 use crate::spec::{CoherenceSpec, MachineSpec, ProcessorSpec};
@@ -21,17 +22,17 @@ pub(super) struct Uncached {
 }
 
 impl Uncached {
-    pub(super) fn new(spec: &MachineSpec, processors: usize) -> Self {
+    pub(super) fn new(spec: &MachineSpec, seats: Seats) -> Self {
         let CoherenceSpec::None { memory_cycles, rmw_cycles } = spec.coherence else {
             unreachable!("chosen by the kind of coherence")
         };
-        let lines = Lines::new(processors, spec.processor.per_node);
+        let lines = Lines::new(seats);
         Uncached {
             processor: spec.processor,
             memory_cycles,
             rmw_cycles,
-            network: Network::new(spec, lines.nodes),
-            memory_free_at: vec![0; lines.nodes],
+            network: Network::new(spec, lines.seats.count),
+            memory_free_at: vec![0; lines.seats.count],
             lines,
         }
     }

@@ -127,7 +127,7 @@ fn assert_sequential(trace: &[Access], processors: usize) -> Vec<u64> {
 #[test]
 fn every_access_finds_what_was_written_last() {
     for (number, spec) in machines().into_iter().enumerate() {
-        for seed in 0..9 {
+        for seed in 0..60 {
             let processors = [1, 2, 7, 19][(number + seed as usize) % 4];
             let outcome = Simulation::new()
                 .machine(spec.clone())

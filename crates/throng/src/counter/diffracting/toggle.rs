@@ -12,7 +12,13 @@ use crate::machine::{Line, Machine, Native, Place, Word};
 /// compare-exchange loop.
 #[derive(Debug)]
 pub struct Toggle<M: Machine = Native> {
-    passed: Line<M::Word>,
+    line: Line<Inner<M>>,
+}
+
+#[derive(Debug)]
+struct Inner<M: Machine> {
+    passed: M::Word,
+    /// On the same line: it has room, and a second one would be as large as the first.
     node: u64,
 }
 
@@ -29,12 +35,14 @@ impl<M: Machine> Balancer<M> for Toggle<M> {
 
     fn new(node: Node) -> Self {
         let place = Place::named("toggle").index(node.index);
-        Toggle { passed: Line::word::<M>(0, place), node: node.index as u64 }
+        let inner =
+            |spot: &M::Spot| Inner { passed: M::Word::new(0, spot), node: node.index as u64 };
+        Toggle { line: Line::new::<M>(place, inner) }
     }
 
     #[inline]
     fn traverse(&self, token: &Token<'_, M>) -> Side {
-        token.note_toggled(self.node);
-        Side::of(self.passed.fetch_add(1, AcqRel))
+        token.note_toggled(self.line.node);
+        Side::of(self.line.passed.fetch_add(1, AcqRel))
     }
 }
