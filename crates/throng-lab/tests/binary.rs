@@ -587,7 +587,7 @@ fn time_that_runs_out_is_an_error_and_no_panic() {
     let output = output(simulate(&["hardware", "--processors", "1", "--fault", late]));
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(&output);
-    assert!(said.contains("simulated time ran past"), "{said}");
+    assert!(said.contains("stopped at the end of simulated time"), "{said}");
     assert!(!said.contains("RUST_BACKTRACE") && !said.contains(".rs:"), "{said}");
 }
 

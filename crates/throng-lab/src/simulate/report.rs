@@ -331,6 +331,9 @@ fn trouble(run: &CountingRun, measured: &Measured) -> Option<String> {
             "HANGS or is too slow: {waiting}, at the limit of {} steps; {got}",
             grouped(limit)
         )),
+        End::TimeLimit { .. } => {
+            Some(format!("HANGS or is too slow: {waiting}, at the end of simulated time; {got}"))
+        }
         End::Finished if measured.reached => None,
         End::Finished => Some(format!("DID NOT REACH ITS VALUES: all were halted; {got}")),
     }
@@ -357,7 +360,7 @@ fn end_in_words(end: &End) -> String {
             counted(limit, "step"),
             counted(unfinished as u64, "processor")
         ),
-        End::Finished | End::Stuck { .. } => end.to_string(),
+        End::Finished | End::Stuck { .. } | End::TimeLimit { .. } => end.to_string(),
     }
 }
 

@@ -303,7 +303,9 @@ impl CountingRun {
     fn check_ended(&self, end: &End, handed_out: usize) -> Result<(), Error> {
         match end {
             End::Finished => Ok(()),
-            End::Stuck { .. } => Err(self.failed(format!("{end}, {handed_out} values handed out"))),
+            End::Stuck { .. } | End::TimeLimit { .. } => {
+                Err(self.failed(format!("{end}, {handed_out} values handed out")))
+            }
             &End::StepLimit { limit, unfinished } => Err(Error::StepLimit {
                 method: self.counter.method,
                 machine: self.machine_in_words(),
