@@ -170,8 +170,8 @@ pub struct CountingRun {
     pub machine_argument: String,
     /// How many processors take numbers.
     pub processors: usize,
-    /// How many the machine has, where that is more: the others do nothing, but memory is spread
-    /// over all.
+    /// How many the machine has, where that is more: those that take numbers are spread over it
+    /// evenly, and memory is all over it.
     pub nodes: Option<usize>,
     /// Each processor goes on until it draws this number or a larger one.
     pub values: u64,
@@ -336,7 +336,8 @@ impl CountingRun {
         let room = self.values as usize + self.processors;
         Simulation::new()
             .machine(self.machine.clone())
-            .processors(self.machine_processors())
+            .processors(self.processors)
+            .machine_processors(self.machine_processors())
             .seed(self.seed)
             .faults(self.faults.clone())
             .step_limit(self.step_limit)
@@ -347,9 +348,6 @@ impl CountingRun {
                     began: RefCell::new(vec![None; processors]),
                 },
                 move |shared, cpu| {
-                    if cpu.id() >= processors {
-                        return;
-                    }
                     idle(cpu, cpu.id() as u32 * stagger_cycles);
                     take_numbers(shared, cpu, values, work);
                 },
@@ -616,7 +614,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_larger_machine_the_others_do_nothing() {
+    fn a_machine_may_be_larger_than_what_runs_on_it() {
         let counter = CounterChoice::named("diffracting", Some(4)).unwrap();
         let run = CountingRun { nodes: Some(64), ..small(counter) };
         assert!(run.replay_command().ends_with("--seed 4 --nodes 64"));
