@@ -22,8 +22,8 @@ pub enum Scale {
     Log10,
 }
 
-/// The most ticks that have room from left to right.
-pub(super) const TICKS_ACROSS: usize = 13;
+/// The most ticks from left to right: the first of these with which their numbers have room.
+pub(super) const TICKS_ACROSS: [usize; 4] = [13, 9, 6, 4];
 /// The most ticks that have room from bottom to top.
 pub(super) const TICKS_UP: usize = 10;
 

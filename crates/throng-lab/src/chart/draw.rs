@@ -34,6 +34,10 @@ const LINE_HEIGHT: i32 = 28;
 const LETTER_WIDTH: f64 = 0.48;
 /// The same of digits.
 const DIGIT_WIDTH: f64 = 0.64;
+/// Between two numbers of the x axis, at least.
+const TICK_GAP: i32 = 8;
+/// The x axis has so much room beside most legends.
+const LEAST_ACROSS: i32 = 780;
 /// Letters of the subtitle that have room beside each other.
 const SUBTITLE_LETTERS: usize = 95;
 const FONT: &str = "sans-serif";
@@ -157,6 +161,12 @@ fn widest_number(axis: &Fitted) -> i32 {
     let width = (letters as f64 * f64::from(TEXT_SIZE) * DIGIT_WIDTH).ceil() as i32;
     // Numbers at the ends of what there is must not push the data out of the picture.
     width.min(WIDTH / 4)
+}
+
+/// Whether the numbers of an axis have room beside each other.
+pub(super) fn has_room_across(axis: &Fitted) -> bool {
+    let spaces = axis.ticks().count() as i32 - 1;
+    spaces * (widest_number(axis) + TICK_GAP) <= LEAST_ACROSS
 }
 
 fn draw_titles<DB: DrawingBackend>(
@@ -412,6 +422,15 @@ mod tests {
         };
         assert!(room(250_000.0) > room(10.0) + 5 * TEXT_SIZE / 2);
         assert!(room(f64::MAX) <= WIDTH / 4);
+    }
+
+    #[test]
+    fn long_numbers_have_fewer_ticks() {
+        let axis =
+            |most: f64, ticks| Axis::new("", Scale::Linear).fitted([0.0, most].into_iter(), ticks);
+        assert!(has_room_across(&axis(256.0, 13)));
+        assert!(!has_room_across(&axis(200_000.0, 13)));
+        assert!(has_room_across(&axis(200_000.0, 6)));
     }
 
     #[test]

@@ -130,7 +130,14 @@ impl Chart {
             return Err(refused("no series has a point that can be drawn"));
         }
         let marked = self.marks.iter().map(|mark| mark.x).filter(|&x| self.x.has(x));
-        let x = self.x.fitted(points().map(|(x, _)| x).chain(marked), axis::TICKS_ACROSS);
+        let places = || points().map(|(x, _)| x).chain(marked.clone());
+        let [most, fewer @ ..] = axis::TICKS_ACROSS;
+        let mut x = self.x.fitted(places(), most);
+        for most in fewer {
+            if !draw::has_room_across(&x) {
+                x = self.x.fitted(places(), most);
+            }
+        }
         let y = self.y.fitted(points().map(|(_, y)| y), axis::TICKS_UP);
         draw::svg(self, &x, &y).map_err(|why| refused(&why))
     }

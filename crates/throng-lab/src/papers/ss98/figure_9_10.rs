@@ -109,12 +109,8 @@ fn claims(lab: &Lab, rows: &[Row], nodes: Option<usize>) -> Vec<Claim> {
         flat_at_first(lab, &five, 5).because(misses(&rows[0], 5)),
         flat_at_first(lab, &six, 6).because(misses(&rows[1], 6)),
         peaks(lab, &five, &six).because(no_hill(&rows[1], 6, nodes)),
-        valley(lab, &five, 5).because(no_hill(&rows[0], 5, nodes)),
-        valley(lab, &six, 6).because(format!(
-            "before P = d L the line of the root's toggle gets hot: at P = 512 processors waited \
-             at: {}",
-            rows[1].hottest(512.0)
-        )),
+        valley(lab, &five, 5).because(no_valley(&rows[0], 5, nodes)),
+        valley(lab, &six, 6).because(no_valley(&rows[1], 6, nodes)),
         rises_again(lab, &five),
     ]
 }
@@ -159,6 +155,17 @@ pub(super) fn no_hill(row: &Row, depth: u32, nodes: Option<usize>) -> String {
              number of steps; see the same on a machine of constant size ({there})"
         ),
     }
+}
+
+/// Why latency is not lowest near P = dL: there is no hill to come down from, or it rises before.
+pub(super) fn no_valley(row: &Row, depth: u32, nodes: Option<usize>) -> String {
+    if row.curve(latency).peak_and_valley(NOISE).is_none() {
+        return no_hill(row, depth, nodes);
+    }
+    format!(
+        "before P = dL the line of the root's toggle gets hot: at P = 512 processors waited at: {}",
+        row.hottest(512.0)
+    )
 }
 
 /// The number of processors that was measured nearest to `place`, by ratio.

@@ -40,15 +40,9 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         let rows = figure_9_10::rows(lab, FIGURE.id, nodes)?;
         for ((depth, row), chain) in figure_9_10::DEPTHS.into_iter().zip(&rows).zip(&chains) {
             let (machine, why) = (row.curve(latency), figure_9_10::no_hill(row, depth, nodes));
-            let peak = same_peak(lab, &machine, chain, depth).because(why.clone());
-            let hot = format!(
-                "before that the line of the root's toggle gets hot: at P = 512 processors waited \
-                 at: {}",
-                row.hottest(512.0)
-            );
-            let has_hill = machine.peak_and_valley(NOISE).is_some();
-            let valley =
-                same_valley(lab, &machine, chain, depth).because(if has_hill { hot } else { why });
+            let peak = same_peak(lab, &machine, chain, depth).because(why);
+            let valley = same_valley(lab, &machine, chain, depth)
+                .because(figure_9_10::no_valley(row, depth, nodes));
             claims.extend([peak.marked(mark), valley.marked(mark)]);
             let title = format!("{mark}depth {depth}, L = {}", 1 << depth);
             let peak = chain.peak_and_valley(NOISE).map(|(peak, _)| peak.x);
