@@ -64,8 +64,8 @@ pub enum Command {
     },
     /// Make all figures again, or some, with a summary of all claims
     ///
-    /// Writes ID.csv, ID.svg and ID.json for each, and summary.md. Every value that a counter hands
-    /// out is checked.
+    /// Writes ID.csv, ID.svg and ID.json for each, and summary.md, which has the claims of all
+    /// figures whose ID.json is in the folder. Every value that a counter hands out is checked.
     ///
     /// Exit code: 0 also when claims do not hold; 1 when a run failed its check.
     #[command(after_long_help = crate::papers::plan::list())]
@@ -90,7 +90,8 @@ pub struct FigureOptions {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<String>,
 
-    /// The folder for the files; it is made if it is not there [default: figures]
+    /// The folder for the files; it is made if it is not there [default: figures, of a small test
+    /// figures-smoke]
     #[arg(long, value_name = "DIR")]
     pub out: Option<std::path::PathBuf>,
 

@@ -716,10 +716,14 @@ fn check_figure(figure: &Value) {
     assert!(!claims.is_empty(), "{figure}");
     for claim in claims {
         assert!(["text", "expected", "measured"].iter().all(|key| claim[key].is_string()));
-        assert!(claim["holds"].is_boolean() || claim["holds"].is_null(), "{claim}");
+        assert!(claim["holds"].is_null(), "a small test judges nothing: {claim}");
     }
     for series in figure["series"].as_array().unwrap() {
         assert!(series["name"].is_string() && series["points"].is_array(), "{series}");
+        assert!(series["chart"].as_str().is_some_and(|file| file.ends_with(".svg")), "{series}");
+        let command = &series["command"];
+        let replays = command.as_str().is_some_and(|words| words.starts_with("throng simulate "));
+        assert!(command.is_null() || replays, "{series}");
     }
 }
 
@@ -765,6 +769,34 @@ fn several_figures_as_json_are_a_list() {
         list.as_array().unwrap().iter().map(|figure| figure["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["DT96-8b", "DT96-11"]);
     list.as_array().unwrap().iter().for_each(check_figure);
+}
+
+#[test]
+fn a_summary_has_all_figures_in_its_folder() {
+    let out = fresh_folder("summaries");
+    printed(figures(&["figures", "DT96-11", "DT96-12"], &out));
+    printed(figures(&["figures", "DT96-8b"], &out));
+    printed(figures(&["figure", "SS98-11"], &out));
+    fs::write(out.join("DT96-9.json"), "{}").unwrap();
+    printed(figures(&["figures", "DT96-11"], &out));
+    let summary = read(out.join("summary.md"));
+    for id in ["DT96-8b", "DT96-11", "DT96-12", "SS98-11"] {
+        assert!(summary.contains(&format!("| [{id}](")), "{summary}");
+    }
+    assert!(summary.contains("[DT96-12](DT96-12.svg) [2](DT96-12-2.svg)"), "{summary}");
+    assert!(!summary.contains("DT96-9"), "{summary}");
+    assert!(summary.contains(" 0 do not hold, "), "{summary}");
+}
+
+#[test]
+fn a_small_test_has_a_folder_of_its_own() {
+    let place = fresh_folder("usual_folders");
+    fs::create_dir_all(&place).unwrap();
+    let mut command = throng(&["figure", "DT96-11", "--smoke"]);
+    command.current_dir(&place);
+    printed(command);
+    assert!(place.join("figures-smoke/DT96-11.json").exists());
+    assert!(!place.join("figures").exists());
 }
 
 #[test]

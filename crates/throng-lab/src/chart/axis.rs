@@ -1,5 +1,7 @@
 //! Axes: which part of the numbers they show, and where they have ticks.
 
+use std::ops::RangeInclusive;
+
 /// One axis of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
@@ -20,8 +22,8 @@ pub enum Scale {
     Log10,
 }
 
-/// The most ticks that have room from left to right.
-pub(super) const TICKS_ACROSS: usize = 13;
+/// The most ticks from left to right: the first of these with which their numbers have room.
+pub(super) const TICKS_ACROSS: [usize; 4] = [13, 9, 6, 4];
 /// The most ticks that have room from bottom to top.
 pub(super) const TICKS_UP: usize = 10;
 
@@ -79,23 +81,24 @@ impl Fitted {
     }
 
     fn label(&self, value: f64) -> String {
+        // All of an axis in one style.
+        let all_in =
+            |range: RangeInclusive<f64>| self.ticks.iter().all(|tick| range.contains(tick));
         match self.scale {
             Scale::Linear => number(value, self.ticks[1] - self.ticks[0]),
-            Scale::Log2 if !(1.0 / 16.0..=65536.0).contains(&value) => {
-                format!("2^{}", value.log2().round())
-            }
-            Scale::Log10 if !(1e-3..1e6).contains(&value) => {
-                let exponent = value.log10().floor();
-                let lead = (value / 10_f64.powf(exponent)).round();
-                if lead == 1.0 {
-                    format!("10^{exponent}")
-                } else {
-                    format!("{lead}·10^{exponent}")
-                }
-            }
+            Scale::Log2 if !all_in(1.0 / 16.0..=65536.0) => format!("2^{}", value.log2().round()),
+            Scale::Log10 if !all_in(1e-3..=1e7) => power_of_ten(value),
             Scale::Log2 | Scale::Log10 => number(value, value),
         }
     }
+}
+
+/// Such as 10^6 or 2·10^6.
+fn power_of_ten(value: f64) -> String {
+    // The logarithm of a power of ten may fall short of a whole number by a rounding.
+    let exponent = (value.log10() + 1e-9).floor();
+    let lead = (value / 10_f64.powf(exponent)).round();
+    if lead == 1.0 { format!("10^{exponent}") } else { format!("{lead}·10^{exponent}") }
 }
 
 /// A number with as many decimals as its `step` needs.
@@ -103,14 +106,32 @@ fn number(value: f64, step: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    if value.abs() >= 1e7 || step.abs() < 1e-5 {
+    if value.abs() > 1e7 || step.abs() < 1e-5 {
         return format!("{value:.1e}");
     }
     let decimals = (0..5).find(|&d| {
         let scaled = step * 10_f64.powi(d);
         (scaled - scaled.round()).abs() < 1e-6 * scaled.abs()
     });
-    format!("{value:.*}", decimals.unwrap_or(5) as usize)
+    grouped(&format!("{value:.*}", decimals.unwrap_or(5) as usize))
+}
+
+/// With a space between thousands, from five digits before the point on.
+fn grouped(number: &str) -> String {
+    let (whole, rest) = number.split_at(number.find('.').unwrap_or(number.len()));
+    let digits = whole.trim_start_matches('-').len();
+    if digits < 5 {
+        return number.to_owned();
+    }
+    let mut text = String::new();
+    for (i, character) in whole.chars().enumerate() {
+        let to_come = whole.len() - i;
+        if to_come % 3 == 0 && to_come < digits {
+            text.push(' ');
+        }
+        text.push(character);
+    }
+    text + rest
 }
 
 /// Multiples of 1, 2 or 5 times a power of ten that enclose both values.
@@ -188,7 +209,7 @@ mod tests {
         assert_eq!(labels(Scale::Log2, &[4.0]), ["4", "8"]);
         assert_eq!(labels(Scale::Log2, &[0.25, 1.0]), ["0.25", "0.5", "1"]);
         let many = labels(Scale::Log2, &[1.0, 1_048_576.0]);
-        assert_eq!(many, ["1", "8", "64", "512", "4096", "32768", "2^18", "2^21"]);
+        assert_eq!(many, ["2^0", "2^3", "2^6", "2^9", "2^12", "2^15", "2^18", "2^21"]);
     }
 
     #[test]
@@ -206,7 +227,24 @@ mod tests {
         assert_eq!(labels(Scale::Log10, &[6.0, 7.0]), ["5", "10"]);
         let decades = labels(Scale::Log10, &[0.01, 1e6]);
         assert_eq!(decades[..4], ["0.01", "0.1", "1", "10"]);
-        assert_eq!(decades.last().unwrap(), "10^6");
+        assert_eq!(decades.last().unwrap(), "1 000 000");
+    }
+
+    #[test]
+    fn the_labels_of_an_axis_are_all_numbers_or_all_powers() {
+        assert_eq!(labels(Scale::Log10, &[5e3, 2e4]), ["5000", "10 000", "20 000"]);
+        assert_eq!(labels(Scale::Log10, &[1e7, 2e8])[..3], ["10^7", "2·10^7", "5·10^7"]);
+        let wide = labels(Scale::Log10, &[1.0, 1e9]);
+        assert!(wide.iter().all(|label| label.starts_with("10^")), "{wide:?}");
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        let labels = labels(Scale::Linear, &[0.0, 250_000.0]);
+        assert_eq!(labels[..2], ["0", "50 000"]);
+        assert_eq!(labels.last().unwrap(), "250 000");
+        assert_eq!(grouped("-1234567.25"), "-1 234 567.25");
+        assert_eq!([grouped("4096"), grouped("-4096"), grouped("0.5")], ["4096", "-4096", "0.5"]);
     }
 
     #[test]

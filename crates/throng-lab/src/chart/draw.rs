@@ -24,13 +24,22 @@ use super::{Chart, Look, Mark, Series};
 const WIDTH: i32 = 1280;
 const HEIGHT: i32 = 800;
 const MARGIN: i32 = 20;
-const Y_LABELS: i32 = 100;
+/// Between the name of the y axis and its widest number, and between that and the axis.
+const Y_GAPS: [i32; 2] = [14, 12];
 const X_LABELS: i32 = 70;
 const TITLE_SIZE: i32 = 34;
 const TEXT_SIZE: i32 = 25;
 const LINE_HEIGHT: i32 = 28;
 /// How wide a letter is on the average, in parts of the size of its font: on the generous side.
 const LETTER_WIDTH: f64 = 0.48;
+/// The same of digits.
+const DIGIT_WIDTH: f64 = 0.64;
+/// Between two numbers of the x axis, at least.
+const TICK_GAP: i32 = 8;
+/// The x axis has so much room beside most legends.
+const LEAST_ACROSS: i32 = 780;
+/// Letters of the subtitle that have room beside each other.
+const SUBTITLE_LETTERS: usize = 95;
 const FONT: &str = "sans-serif";
 const MESH: RGBColor = RGBColor(0xDD, 0xDD, 0xDD);
 const MARK: RGBColor = RGBColor(0x55, 0x55, 0x55);
@@ -61,7 +70,11 @@ fn draw<DB: DrawingBackend>(
 ) -> Drawn<DB> {
     area.fill(&WHITE)?;
     let legend = legend(chart);
-    let mut layout = Layout { top: MARGIN, right: WIDTH - MARGIN - legend_width(&legend) };
+    let mut layout = Layout {
+        left: MARGIN + LINE_HEIGHT + Y_GAPS[0] + widest_number(y) + Y_GAPS[1],
+        top: MARGIN,
+        right: WIDTH - MARGIN - legend_width(&legend),
+    };
     draw_titles(chart, area, &mut layout)?;
     let mut marks = labelled(chart, x, &layout);
     layout.top += LINE_HEIGHT * rows(&marks) + LINE_HEIGHT / 3;
@@ -92,6 +105,7 @@ fn draw<DB: DrawingBackend>(
 
 /// How much of the picture is left for the plot and what belongs to its axes.
 struct Layout {
+    left: i32,
     top: i32,
     right: i32,
 }
@@ -99,7 +113,7 @@ struct Layout {
 impl Layout {
     fn plot(&self) -> Plot {
         Plot {
-            left: MARGIN + Y_LABELS,
+            left: self.left,
             right: self.right,
             top: self.top,
             bottom: HEIGHT - MARGIN - X_LABELS,
@@ -141,18 +155,32 @@ fn text_width(text: &str, size: i32) -> i32 {
     (text.chars().count() as f64 * f64::from(size) * LETTER_WIDTH).ceil() as i32
 }
 
+/// The room that the numbers of an axis need.
+fn widest_number(axis: &Fitted) -> i32 {
+    let letters = axis.ticks().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
+    let width = (letters as f64 * f64::from(TEXT_SIZE) * DIGIT_WIDTH).ceil() as i32;
+    // Numbers at the ends of what there is must not push the data out of the picture.
+    width.min(WIDTH / 4)
+}
+
+/// Whether the numbers of an axis have room beside each other.
+pub(super) fn has_room_across(axis: &Fitted) -> bool {
+    let spaces = axis.ticks().count() as i32 - 1;
+    spaces * (widest_number(axis) + TICK_GAP) <= LEAST_ACROSS
+}
+
 fn draw_titles<DB: DrawingBackend>(
     chart: &Chart,
     area: &DrawingArea<DB, Shift>,
     layout: &mut Layout,
 ) -> Drawn<DB> {
-    let left = MARGIN + Y_LABELS;
-    for (text, size) in [(&chart.title, TITLE_SIZE), (&chart.subtitle, TEXT_SIZE)] {
-        if !text.is_empty() {
-            let style = style(size, HPos::Left, VPos::Top);
-            area.draw(&Text::new(text.clone(), (left, layout.top), style))?;
-            layout.top += size + 10;
-        }
+    let title = std::iter::once((chart.title.clone(), TITLE_SIZE, TITLE_SIZE + 10));
+    let subtitle = chart.subtitle.lines().flat_map(|line| broken(line, SUBTITLE_LETTERS));
+    let subtitle = subtitle.map(|line| (line, TEXT_SIZE, LINE_HEIGHT + 4));
+    for (text, size, height) in title.chain(subtitle).filter(|(text, ..)| !text.is_empty()) {
+        let style = style(size, HPos::Left, VPos::Top);
+        area.draw(&Text::new(text, (layout.left, layout.top), style))?;
+        layout.top += height;
     }
     Ok(())
 }
@@ -180,7 +208,7 @@ fn draw_mesh<DB: DrawingBackend>(
         area.draw(&mesh((plot.left, at), (plot.right, at)))?;
         area.draw(&axis((plot.left - 7, at), (plot.left, at)))?;
         let style = style(TEXT_SIZE, HPos::Right, VPos::Center);
-        area.draw(&Text::new(label, (plot.left - 12, at), style))?;
+        area.draw(&Text::new(label, (plot.left - Y_GAPS[1], at), style))?;
     }
     area.draw(&axis((plot.left, plot.bottom), (plot.right, plot.bottom)))?;
     area.draw(&axis((plot.left, plot.top), (plot.left, plot.bottom)))?;
@@ -298,13 +326,14 @@ fn draw_mark<DB: DrawingBackend>(
 ) -> Drawn<DB> {
     let foot = plot.top - LINE_HEIGHT * label.row - 6;
     let line = [(label.at, foot), (label.at, plot.bottom)];
+    let colour = label.mark.series.map_or(MARK, colour);
     for dash in dashes(&line, 3.0, 5.0) {
-        area.draw(&PathElement::new(dash, MARK.stroke_width(2)))?;
+        area.draw(&PathElement::new(dash, colour.stroke_width(2)))?;
     }
     let corners =
         [(label.left - 4, foot - LINE_HEIGHT + 2), (label.left + label.width + 4, foot - 1)];
     area.draw(&Rectangle::new(corners, WHITE.filled()))?;
-    let style = style(TEXT_SIZE, HPos::Left, VPos::Bottom).color(&MARK);
+    let style = style(TEXT_SIZE, HPos::Left, VPos::Bottom).color(&colour);
     area.draw(&Text::new(label.mark.label.clone(), (label.left, foot - 2), style))
 }
 
@@ -387,6 +416,24 @@ mod tests {
     }
 
     #[test]
+    fn wide_numbers_push_the_plot_to_the_right() {
+        let room = |most: f64| {
+            widest_number(&Axis::new("", Scale::Linear).fitted([0.0, most].into_iter(), 10))
+        };
+        assert!(room(250_000.0) > room(10.0) + 5 * TEXT_SIZE / 2);
+        assert!(room(f64::MAX) <= WIDTH / 4);
+    }
+
+    #[test]
+    fn long_numbers_have_fewer_ticks() {
+        let axis =
+            |most: f64, ticks| Axis::new("", Scale::Linear).fitted([0.0, most].into_iter(), ticks);
+        assert!(has_room_across(&axis(256.0, 13)));
+        assert!(!has_room_across(&axis(200_000.0, 13)));
+        assert!(has_room_across(&axis(200_000.0, 6)));
+    }
+
+    #[test]
     fn long_names_are_broken_between_words() {
         assert_eq!(broken("one two three", 7), ["one two", "three"]);
         assert_eq!(broken("incomprehensibilities", 7), ["incomprehensibilities"]);
@@ -404,7 +451,7 @@ mod tests {
             marks,
         };
         let x = chart.x.fitted([0.0, 10.0].into_iter(), 10);
-        let labels = labelled(&chart, &x, &Layout { top: 0, right: 1000 });
+        let labels = labelled(&chart, &x, &Layout { left: 120, top: 0, right: 1000 });
         assert_eq!(labels.iter().map(|label| label.row).collect::<Vec<_>>(), [0, 1, 0]);
         assert_eq!(rows(&labels), 2);
     }

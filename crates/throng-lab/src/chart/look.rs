@@ -21,31 +21,31 @@ pub(super) const fn colour(series: usize) -> RGBColor {
     COLOURS[series % COLOURS.len()]
 }
 
-/// Shapes that stay apart in print without colours. One fewer than colours: a series beyond the
+/// Shapes that stay apart in print without colours, and on a line of their own colour. One fewer than colours: a series beyond the
 /// last colour has another marker than the first of its colour.
 const MARKERS: [Marker; 7] = [
     Marker::Disc,
-    Marker::Square,
+    Marker::OpenSquare,
     Marker::Triangle,
-    Marker::Diamond,
-    Marker::Cross,
     Marker::Ring,
-    Marker::Plus,
+    Marker::Diamond,
+    Marker::Square,
+    Marker::OpenTriangle,
 ];
 
 #[derive(Clone, Copy)]
 enum Marker {
     Disc,
-    Square,
+    OpenSquare,
     Triangle,
-    Diamond,
-    Cross,
     Ring,
-    Plus,
+    Diamond,
+    Square,
+    OpenTriangle,
 }
 
 /// Half the width of a marker, in pixels.
-const RADIUS: i32 = 6;
+const RADIUS: i32 = 7;
 /// The width of a line, in pixels.
 pub(super) const STROKE: u32 = 3;
 
@@ -62,32 +62,29 @@ pub(super) fn draw_marker<DB: DrawingBackend>(
     let (x, y) = at;
     let r = RADIUS;
     let line = colour.stroke_width(STROKE);
+    let square = [(x - r + 1, y - r + 1), (x + r - 1, y + r - 1)];
+    let triangle = vec![(x, y - r - 1), (x + r, y + r), (x - r, y + r)];
     match MARKERS[series % MARKERS.len()] {
         Marker::Disc => area.draw(&Circle::new(at, r, colour.filled())),
-        Marker::Square => {
-            let r = r - 1;
-            area.draw(&Rectangle::new([(x - r, y - r), (x + r, y + r)], colour.filled()))
+        Marker::Square => area.draw(&Rectangle::new(square, colour.filled())),
+        Marker::OpenSquare => {
+            area.draw(&Rectangle::new(square, WHITE.filled()))?;
+            area.draw(&Rectangle::new(square, line))
         }
-        Marker::Triangle => area.draw(&Polygon::new(
-            vec![(x, y - r - 1), (x + r, y + r), (x - r, y + r)],
-            colour.filled(),
-        )),
+        Marker::Triangle => area.draw(&Polygon::new(triangle, colour.filled())),
+        Marker::OpenTriangle => {
+            area.draw(&Polygon::new(triangle.clone(), WHITE.filled()))?;
+            let around = triangle.iter().chain(&triangle[..2]).copied();
+            area.draw(&PathElement::new(around.collect::<Vec<_>>(), line))
+        }
         Marker::Diamond => {
-            let r = r + 1;
+            let r = r + 2;
             let corners = vec![(x, y - r), (x + r, y), (x, y + r), (x - r, y)];
             area.draw(&Polygon::new(corners, colour.filled()))
-        }
-        Marker::Cross => {
-            area.draw(&PathElement::new(vec![(x - r, y - r), (x + r, y + r)], line))?;
-            area.draw(&PathElement::new(vec![(x - r, y + r), (x + r, y - r)], line))
         }
         Marker::Ring => {
             area.draw(&Circle::new(at, r, WHITE.filled()))?;
             area.draw(&Circle::new(at, r, line))
-        }
-        Marker::Plus => {
-            area.draw(&PathElement::new(vec![(x - r, y), (x + r, y)], line))?;
-            area.draw(&PathElement::new(vec![(x, y - r), (x, y + r)], line))
         }
     }
 }

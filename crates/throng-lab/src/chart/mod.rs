@@ -37,7 +37,7 @@ use crate::error::Error;
 pub struct Chart {
     /// What is shown, in large letters.
     pub title: String,
-    /// Its circumstances, in small letters; may be empty.
+    /// Its circumstances, in small letters, long lines broken; may be empty.
     pub subtitle: String,
     /// From left to right.
     pub x: Axis,
@@ -100,13 +100,21 @@ pub struct Mark {
     pub x: f64,
     /// What is there.
     pub label: String,
+    /// The number of the series it belongs to, whose colour it has; none: grey.
+    pub series: Option<usize>,
 }
 
 impl Mark {
     /// A line at `x`.
     #[must_use]
     pub fn new(x: f64, label: impl Into<String>) -> Self {
-        Mark { x, label: label.into() }
+        Mark { x, label: label.into(), series: None }
+    }
+
+    /// The same line in the colour of a series.
+    #[must_use]
+    pub fn of_series(self, number: usize) -> Self {
+        Mark { series: Some(number), ..self }
     }
 }
 
@@ -122,7 +130,14 @@ impl Chart {
             return Err(refused("no series has a point that can be drawn"));
         }
         let marked = self.marks.iter().map(|mark| mark.x).filter(|&x| self.x.has(x));
-        let x = self.x.fitted(points().map(|(x, _)| x).chain(marked), axis::TICKS_ACROSS);
+        let places = || points().map(|(x, _)| x).chain(marked.clone());
+        let [most, fewer @ ..] = axis::TICKS_ACROSS;
+        let mut x = self.x.fitted(places(), most);
+        for most in fewer {
+            if !draw::has_room_across(&x) {
+                x = self.x.fitted(places(), most);
+            }
+        }
         let y = self.y.fitted(points().map(|(_, y)| y), axis::TICKS_UP);
         draw::svg(self, &x, &y).map_err(|why| refused(&why))
     }
@@ -176,6 +191,17 @@ mod tests {
         for tick in [1, 2, 4, 8] {
             assert!(svg.contains(&format!("\n{tick}\n</text>")), "no tick {tick} in {svg}");
         }
+    }
+
+    #[test]
+    fn a_mark_has_the_colour_of_its_series() {
+        let with = |mark: Mark| {
+            let mut chart = chart(vec![Series::measured("a", points(9))]);
+            chart.marks = vec![mark];
+            chart.svg().unwrap()
+        };
+        assert!(!with(Mark::new(4.0, "here")).contains("#D55E00"));
+        assert!(with(Mark::new(4.0, "here").of_series(1)).contains("#D55E00"));
     }
 
     #[test]

@@ -46,20 +46,30 @@ pub struct Curve {
     pub points: Vec<Point>,
     /// How it is drawn.
     pub look: Look,
+    /// The command that runs its last point alone, from the first seed; none where nothing ran.
+    pub command: Option<String>,
+    /// What one should know of its numbers.
+    pub note: Option<String>,
 }
 
 impl Curve {
     /// A measured curve.
     #[must_use]
     pub fn measured(name: impl Into<String>, points: Vec<Point>) -> Self {
-        Curve { name: name.into(), points, look: Look::Joined }
+        Curve { name: name.into(), points, look: Look::Joined, command: None, note: None }
     }
 
     /// A formula.
     #[must_use]
     pub fn formula(name: impl Into<String>, xs: &[f64], y: impl Fn(f64) -> f64) -> Self {
         let points = xs.iter().map(|&x| Point::exact(x, y(x))).collect();
-        Curve { name: name.into(), points, look: Look::Dashed }
+        Curve { look: Look::Dashed, ..Curve::measured(name, points) }
+    }
+
+    /// The same curve, not the paper's but ours: dashed, and named so.
+    #[must_use]
+    pub fn ours(self) -> Self {
+        Curve { name: format!("(ours) {}", self.name), look: Look::Dashed, ..self }
     }
 
     /// The value at `x`, if it was measured there.

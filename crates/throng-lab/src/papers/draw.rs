@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::claim::{Claim, Verdict};
 use super::curve::{Curve, Point};
-use super::lab::Lab;
-use super::{Figure, Made, Panel};
+use super::{Figure, Made, Panel, figures};
 use crate::chart::{Chart, Series};
 use crate::csv::csv;
 use crate::error::Error;
@@ -23,21 +22,35 @@ use crate::table::{Align, aligned};
 pub fn write_files(made: &Made, folder: &Path) -> Result<usize, Error> {
     let stem = made.figure.file_stem();
     for (i, panel) in made.findings.panels.iter().enumerate() {
-        let number = if i == 0 { String::new() } else { format!("-{}", i + 1) };
-        write(&folder.join(format!("{stem}{number}.csv")), &csv_text(panel))?;
-        write(&folder.join(format!("{stem}{number}.svg")), &chart(made, panel).svg()?)?;
+        let stem = panel_stem(made.figure, i);
+        write(&folder.join(format!("{stem}.csv")), &csv_text(panel))?;
+        write(&folder.join(format!("{stem}.svg")), &chart(made, panel).svg()?)?;
     }
     write(&folder.join(format!("{stem}.json")), &json(std::slice::from_ref(made), false))?;
     Ok(2 * made.findings.panels.len() + 1)
 }
 
-/// Writes the summary of all figures; returns how many files that is.
+/// The names of the files of the i-th chart of a figure, without what comes after the point.
+fn panel_stem(figure: &Figure, i: usize) -> String {
+    let number = if i == 0 { String::new() } else { format!("-{}", i + 1) };
+    figure.file_stem() + &number
+}
+
+/// The file with the claims of all figures.
+pub const SUMMARY: &str = "summary.md";
+
+/// Writes the summary of all figures whose JSON is in the folder, made now or earlier.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write_summary(made: &[Made], folder: &Path, lab: &Lab) -> Result<usize, Error> {
-    write(&folder.join("summary.md"), &summary(made, lab))?;
-    Ok(1)
+pub fn write_summary(folder: &Path) -> Result<(), Error> {
+    let kept = |figure: &Figure| {
+        let text = fs::read_to_string(folder.join(figure.file_stem() + ".json")).ok()?;
+        // What is no figure of ours is not in the summary.
+        serde_json::from_str(&text).ok()
+    };
+    let kept: Vec<Kept> = figures().iter().filter_map(kept).collect();
+    write(&folder.join(SUMMARY), &summary(&kept))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {
@@ -59,18 +72,26 @@ fn csv_text(panel: &Panel) -> String {
 fn chart(made: &Made, panel: &Panel) -> Chart {
     let series = |curve: &Curve| Series {
         name: curve.name.clone(),
-        points: curve.points.iter().map(|point| (point.x, point.y)).collect(),
+        points: curve.between(panel.drawn_from, f64::INFINITY).iter().map(|p| (p.x, p.y)).collect(),
         look: curve.look,
     };
-    let title = if panel.title.is_empty() { made.figure.title } else { &panel.title };
     Chart {
-        title: format!("{}: {title}", made.figure.id),
-        subtitle: made.findings.setup.clone(),
+        title: format!("{}: {}", made.figure.id, made.figure.title),
+        subtitle: format!("{}\n{}{}", panel.title, made.findings.setup, left_out(panel)),
         x: panel.x.clone(),
         y: panel.y.clone(),
         series: panel.series.iter().map(series).collect(),
         marks: panel.marks.clone(),
     }
+}
+
+/// What is in the numbers but not in the chart.
+fn left_out(panel: &Panel) -> String {
+    let all = panel.series.iter().flat_map(|curve| &curve.points);
+    if all.clone().all(|point| point.x >= panel.drawn_from) {
+        return String::new();
+    }
+    format!("; drawn from {} {} on", panel.drawn_from, panel.x.label)
 }
 
 /// A figure in JSON.
@@ -92,18 +113,27 @@ struct JsonSeries<'a> {
     panel: &'a str,
     x: &'a str,
     y: &'a str,
+    /// The file in which it is drawn.
+    chart: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
     points: &'a [Point],
 }
 
 impl<'a> Document<'a> {
     fn of(made: &'a Made) -> Self {
         let (Figure { id, title, paper, .. }, findings) = (made.figure, &made.findings);
-        let series = |panel: &'a Panel| {
-            panel.series.iter().map(|curve| JsonSeries {
+        let series = |(i, panel): (usize, &'a Panel)| {
+            panel.series.iter().map(move |curve| JsonSeries {
                 name: &curve.name,
                 panel: &panel.title,
                 x: &panel.x.label,
                 y: &panel.y.label,
+                chart: panel_stem(made.figure, i) + ".svg",
+                command: curve.command.as_deref(),
+                note: curve.note.as_deref(),
                 points: &curve.points,
             })
         };
@@ -113,7 +143,7 @@ impl<'a> Document<'a> {
             paper,
             setup: &findings.setup,
             claims: &findings.claims,
-            series: findings.panels.iter().flat_map(series).collect(),
+            series: findings.panels.iter().enumerate().flat_map(series).collect(),
         }
     }
 }
@@ -141,6 +171,17 @@ pub fn text(made: &Made) -> String {
         let Panel { title, x, y, series, .. } = panel;
         let _ = writeln!(text, "{title}{colon}{}, by {}", y.label, x.label);
         let _ = writeln!(text, "{}", numbers(&x.label, series));
+        for curve in series {
+            if let Some(note) = &curve.note {
+                let _ = writeln!(text, "{}: {note}", curve.name);
+            }
+        }
+        let commands: Vec<String> = (series.iter())
+            .filter_map(|curve| Some(format!("{}: {}\n", curve.name, curve.command.as_ref()?)))
+            .collect();
+        if !commands.is_empty() {
+            let _ = writeln!(text, "Last points, from the first seed:\n{}", commands.concat());
+        }
     }
     for claim in &findings.claims {
         let Claim { text: claimed, expected, measured, note, .. } = claim;
@@ -179,28 +220,60 @@ pub fn short(number: f64) -> String {
     }
 }
 
+/// What the summary needs of a figure in JSON.
+#[derive(Debug, Deserialize)]
+struct Kept {
+    id: String,
+    title: String,
+    setup: String,
+    claims: Vec<Claim>,
+    series: Vec<KeptSeries>,
+}
+
+#[derive(Debug, Deserialize)]
+struct KeptSeries {
+    chart: String,
+}
+
+impl Kept {
+    /// Links to all charts: the first is called as the figure, the others by number.
+    fn links(&self) -> String {
+        let mut charts: Vec<&str> = self.series.iter().map(|one| one.chart.as_str()).collect();
+        charts.dedup();
+        let link = |(i, chart): (usize, &&str)| {
+            let name = if i == 0 { self.id.clone() } else { (i + 1).to_string() };
+            format!("[{name}]({chart})")
+        };
+        charts.iter().enumerate().map(link).collect::<Vec<_>>().join(" ")
+    }
+}
+
 /// All claims in one table, as Markdown.
-fn summary(made: &[Made], lab: &Lab) -> String {
-    let claims = || made.iter().flat_map(|one| one.findings.claims.iter().map(move |c| (one, c)));
+fn summary(kept: &[Kept]) -> String {
+    let claims = || kept.iter().flat_map(|one| one.claims.iter().map(move |c| (one, c)));
     let count = |verdict: Verdict| claims().filter(|(_, c)| c.verdict() == verdict).count();
     let mut text = format!(
         "# The papers' claims on the simulated machine\n\n\
-         {} hold, {} do not hold, {} not judged. Seed {}{}.\n\n\
+         {} hold, {} do not hold, {} not judged.\n\n\
          The simulator is calibrated from published machine latencies only, never from a claim. A \
          claim that does not hold is reported as such, with the reason found.\n\n\
          | figure | claim | expected | measured | verdict |\n|---|---|---|---|---|\n",
         count(Verdict::Holds),
         count(Verdict::DoesNotHold),
         count(Verdict::TooSmall),
-        lab.seed,
-        lab.pick("", "; a small test, good for nothing else")
     );
-    for (one, claim) in claims() {
-        let id = one.figure.id;
-        let link = format!("[{id}]({}.svg)", one.figure.file_stem());
-        let cells = [&link, &claim.text, &claim.expected, &claim.measured];
+    let row = |cells: &[&str]| {
         let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-        let _ = writeln!(text, "| {} | {} |", cells.join(" | "), claim.verdict());
+        format!("| {} |\n", cells.join(" | "))
+    };
+    for (one, claim) in claims() {
+        let verdict = claim.verdict().to_string();
+        let cells = [&one.links(), &claim.text, &claim.expected, &claim.measured, &verdict];
+        text.push_str(&row(&cells.map(String::as_str)));
+    }
+    text.push_str("\n## What was run\n\n| figure | what | how |\n|---|---|---|\n");
+    for one in kept {
+        text.push_str(&row(&[&one.links(), &one.title, &one.setup]));
     }
     let explained: Vec<_> = claims().filter(|(_, claim)| claim.note.is_some()).collect();
     if !explained.is_empty() {
@@ -208,7 +281,7 @@ fn summary(made: &[Made], lab: &Lab) -> String {
     }
     for (one, claim) in explained {
         let note = claim.note.as_deref().unwrap_or_default();
-        let _ = writeln!(text, "- **{}**, {}: {note}", one.figure.id, claim.text);
+        let _ = writeln!(text, "- **{}**, {}: {note}", one.id, claim.text);
     }
     text
 }
@@ -270,13 +343,46 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_counts_and_explains() {
-        let summary = summary(&[made()], &Lab::new(false, 3, 1));
-        assert!(summary.contains("1 hold, 1 do not hold, 1 not judged. Seed 3."), "{summary}");
+    fn the_summary_counts_and_explains_and_links_every_chart() {
+        let mut made = made();
+        made.findings.panels.push(made.findings.panels[0].clone());
+        let kept: Kept = serde_json::from_str(&json(&[made], false)).unwrap();
+        let summary = summary(&[kept]);
+        assert!(summary.contains("1 hold, 1 do not hold, 1 not judged."), "{summary}");
+        let links = "[SS98-9/10](SS98-9-10.svg) [2](SS98-9-10-2.svg)";
         assert!(
-            summary.contains("| [SS98-9/10](SS98-9-10.svg) | good | a < b | a \\| b | holds |")
+            summary.contains(&format!("| {links} | good | a < b | a \\| b | holds |")),
+            "{summary}"
         );
+        assert!(summary.contains("| somewhere |"), "{summary}");
         assert!(summary.contains("- **SS98-9/10**, bad: it is hot\n"), "{summary}");
+    }
+
+    #[test]
+    fn what_is_left_of_the_chart_is_in_the_numbers_and_said() {
+        let mut made = made();
+        let words = "somewhere; drawn from 2 processors on";
+        assert!(!chart(&made, &made.findings.panels[0]).subtitle.contains(words));
+        made.findings.panels[0].drawn_from = 2.0;
+        let drawn = chart(&made, &made.findings.panels[0]);
+        assert!(drawn.subtitle.contains(words), "{}", drawn.subtitle);
+        assert_eq!(drawn.series[0].points.len(), 1);
+        assert!(csv_text(&made.findings.panels[0]).contains("one,1,2.5"));
+    }
+
+    #[test]
+    fn commands_and_notes_are_in_the_text_and_the_json() {
+        let mut made = made();
+        let one = &mut made.findings.panels[0].series[0];
+        one.command = Some("throng simulate x".to_owned());
+        one.note = Some("of survivors".to_owned());
+        let text = text(&made);
+        assert!(text.contains("one: throng simulate x\n"), "{text}");
+        assert!(text.contains("one: of survivors\n"), "{text}");
+        let json: serde_json::Value = serde_json::from_str(&json(&[made], false)).unwrap();
+        assert_eq!(json["series"][0]["command"], "throng simulate x");
+        assert_eq!(json["series"][0]["note"], "of survivors");
+        assert!(json["series"][1].get("command").is_none());
     }
 
     #[test]

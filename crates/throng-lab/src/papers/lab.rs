@@ -89,12 +89,14 @@ impl Lab {
             let run = run.clone();
             seeds.clone().map(move |seed| CountingRun { seed, ..run.clone() })
         };
+        let replay = |run: CountingRun| run.replay_command();
         let all: Vec<CountingRun> =
             rows.iter().flat_map(|(_, runs)| runs).flat_map(|(_, run)| with_seeds(run)).collect();
         let mut measured = self.measure(figure, &all)?.into_iter();
         let mut cell = |x: f64| (x, measured.by_ref().take(seeds.clone().count()).collect());
         let row = |(name, runs): (String, Vec<(f64, CountingRun)>)| Row {
             name,
+            command: runs.last().and_then(|(_, run)| with_seeds(run).next()).map(replay),
             cells: runs.iter().map(|&(x, _)| cell(x)).collect(),
         };
         Ok(rows.into_iter().map(row).collect())
@@ -111,6 +113,8 @@ fn key(run: &CountingRun) -> String {
 pub struct Row {
     /// As it stands in the legend.
     pub name: String,
+    /// The command that runs the last point, from the first seed.
+    pub command: Option<String>,
     /// From left to right.
     pub cells: Vec<(f64, Vec<Rc<Measured>>)>,
 }
@@ -123,7 +127,10 @@ impl Row {
             let repetitions: Vec<f64> = runs.iter().map(|run| number(run)).collect();
             Point::of(*x, &repetitions)
         };
-        Curve::measured(self.name.clone(), self.cells.iter().map(point).collect())
+        Curve {
+            command: self.command.clone(),
+            ..Curve::measured(self.name.clone(), self.cells.iter().map(point).collect())
+        }
     }
 
     /// Where processors waited longest in the runs at `x`: the two worst places, and what part of
@@ -177,6 +184,8 @@ mod tests {
         assert!(swept[0].cells.iter().all(|(_, runs)| runs.len() == 3));
         let curve = swept[0].curve(|m| m.throughput_per_million_cycles);
         assert!((curve.at(8.0).unwrap() - 100_000.0).abs() < 2000.0);
+        let command = curve.command.unwrap();
+        assert!(command.contains("--processors 8") && command.contains("--seed 5"), "{command}");
         assert_eq!(Lab::new(true, 5, 2).sweep("x", 3, rows()).unwrap()[0].cells[0].1.len(), 1);
     }
 }

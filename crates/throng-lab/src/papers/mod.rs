@@ -68,13 +68,22 @@ pub struct Panel {
     pub series: Vec<Curve>,
     /// Places worth a line in the chart.
     pub marks: Vec<Mark>,
+    /// Points to the left of this are in the numbers but not in the chart.
+    pub drawn_from: f64,
 }
 
 impl Panel {
     /// The only chart of a figure.
     #[must_use]
     pub fn new(x: Axis, y: Axis, series: Vec<Curve>) -> Self {
-        Panel { title: String::new(), x, y, series, marks: Vec::new() }
+        Panel {
+            title: String::new(),
+            x,
+            y,
+            series,
+            marks: Vec::new(),
+            drawn_from: f64::NEG_INFINITY,
+        }
     }
 }
 
@@ -114,7 +123,11 @@ impl Figure {
     /// # Errors
     /// When a run failed its check or could not be set up.
     pub fn make(&'static self, lab: &Lab) -> Result<Made, Error> {
-        Ok(Made { figure: self, findings: (self.find)(lab)? })
+        let mut findings = (self.find)(lab)?;
+        if lab.smoke {
+            findings.setup.insert_str(0, "a small test, good for nothing else: ");
+        }
+        Ok(Made { figure: self, findings })
     }
 }
 
@@ -167,17 +180,20 @@ pub fn find(typed: &str) -> Result<&'static Figure, Error> {
 pub fn run(plan: &FiguresPlan) -> Result<(), Error> {
     let mut made = Vec::new();
     let mut files = 0;
+    let with_summary = plan.all_in_one || plan.out.join(draw::SUMMARY).exists();
     for figure in &plan.figures {
         let one = figure.make(&plan.lab)?;
         files += draw::write_files(&one, &plan.out)?;
+        if with_summary {
+            // After each: a run that is broken off leaves a true one.
+            draw::write_summary(&plan.out)?;
+        }
         if !plan.json {
             output::print(&draw::text(&one))?;
         }
         made.push(one);
     }
-    if plan.all_in_one {
-        files += draw::write_summary(&made, &plan.out, &plan.lab)?;
-    }
+    files += usize::from(with_summary);
     if plan.json {
         output::print(&draw::json(&made, plan.all_in_one))?;
     }

@@ -12,6 +12,8 @@ use crate::table::{Align, aligned};
 
 /// Where files go if nobody says otherwise.
 const OUT: &str = "figures";
+/// The same of a small test, which must not take the place of what was measured.
+const OUT_SMOKE: &str = "figures-smoke";
 
 const MAX_THREADS: usize = 1024;
 
@@ -65,7 +67,8 @@ impl FiguresPlan {
         // Seeds follow each other: some room is left above.
         let seed = optional("--seed", options.seed.as_deref(), 0..=usize::MAX / 2)?.unwrap_or(1);
         let threads = optional("--threads", options.threads.as_deref(), 1..=MAX_THREADS)?;
-        let out = options.out.clone().unwrap_or_else(|| PathBuf::from(OUT));
+        let usual = if options.smoke { OUT_SMOKE } else { OUT };
+        let out = options.out.clone().unwrap_or_else(|| PathBuf::from(usual));
         // Last: only a plan that is right in all else may create a folder.
         output::make_folder(&out)?;
         Ok(FiguresPlan {

@@ -17,7 +17,7 @@ const GROWS: f64 = 1.25;
 /// The figure.
 pub const FIGURE: Figure = Figure {
     id: "DT96-10",
-    title: "latency when requests arrive irregularly",
+    title: "latency of five counters when requests arrive irregularly",
     paper: "DT96 Figure 10",
     shows: "Work of up to 1000 cycles between requests: bad for combining, nothing to the tree.",
     find,
@@ -26,8 +26,8 @@ pub const FIGURE: Figure = Figure {
 fn find(lab: &Lab) -> Result<Findings, Error> {
     let rows = benchmark(lab, FIGURE.id, &CONTENDERS, WORK)?;
     let busy = benchmark(lab, FIGURE.id, &PARALLEL, 0)?;
-    let curves: Vec<Curve> = rows.iter().map(|row| row.curve(latency)).collect();
-    let busy: Vec<Curve> = busy.iter().map(|row| row.curve(latency)).collect();
+    let curves = latencies(&rows, WORK);
+    let busy = latencies(&busy, 0);
     let hot = |contender| format!("processors waited at: {}", row(&rows, contender).hottest(MOST));
     let claims = vec![
         unaffected(lab, &curves, &busy).because(hot(&DTREE)),
@@ -35,7 +35,8 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         combining_hurt_most(lab, &curves, &busy).because(hot(&CTREE)),
         combining_slowest(lab, &curves, &busy).because(format!("CNet: {}", hot(&CNET))),
     ];
-    Ok(Findings { claims, ..findings(lab, WORK, latency_axis(), curves) })
+    let setup = latency_setup(lab, WORK);
+    Ok(Findings { claims, setup, ..findings(lab, WORK, latency_axis(), curves) })
 }
 
 fn unaffected(lab: &Lab, curves: &[Curve], busy: &[Curve]) -> Claim {

@@ -23,14 +23,15 @@ pub const FIGURE: Figure = Figure {
 
 fn find(lab: &Lab) -> Result<Findings, Error> {
     let rows = benchmark(lab, FIGURE.id, &CONTENDERS, WORK)?;
-    let curves: Vec<Curve> = rows.iter().map(|row| row.curve(latency)).collect();
+    let curves = latencies(&rows, WORK);
     let claims = vec![
         nearly_flat(lab, named(&curves, &DTREE))
             .because(format!("processors waited at: {}", row(&rows, &DTREE).hottest(MOST))),
         grows(lab, named(&curves, &MCS)),
         grows(lab, named(&curves, &EXP_BACKOFF)),
     ];
-    Ok(Findings { claims, ..findings(lab, WORK, latency_axis(), curves) })
+    let setup = latency_setup(lab, WORK);
+    Ok(Findings { claims, setup, ..findings(lab, WORK, latency_axis(), curves) })
 }
 
 fn nearly_flat(lab: &Lab, curve: &Curve) -> Claim {

@@ -39,6 +39,9 @@ const WARM_UP: u64 = 100;
 /// Runs of each kind, from different seeds.
 const REPETITIONS: u64 = 3;
 
+/// A mean of the calls that returned is said where it differs by more than this part.
+const RETURNED: f64 = 0.1;
+
 /// Differences smaller than this part are noise.
 const NOISE: f64 = 0.05;
 
@@ -127,8 +130,39 @@ fn throughput(run: &Measured) -> f64 {
     run.throughput_per_million_cycles
 }
 
-fn latency(run: &Measured) -> f64 {
-    run.latency_cycles_mean
+/// Latency by Little's law over the measured window, as the paper deduces one from the other
+/// (section 3.3.1, "T = n t / L"): P processors, each either in a call or at work.
+///
+/// The mean of the calls that returned leaves out those that starve, which is nearly all of them
+/// where a lock is not fair.
+fn latency(run: &Measured, work: u32) -> f64 {
+    let round = run.per_processor.len() as f64 * 1e6 / run.throughput_per_million_cycles;
+    round - f64::from(work) / 2.0
+}
+
+/// The latency of each row, with a note where the calls that returned tell another story.
+fn latencies(rows: &[Row], work: u32) -> Vec<Curve> {
+    let curve = |row: &Row| {
+        let all = row.curve(|run| latency(run, work));
+        let returned = row.curve(|run| run.latency_cycles_mean);
+        Curve { note: difference(&all, &returned), ..all }
+    };
+    rows.iter().map(curve).collect()
+}
+
+/// How far the mean of the calls that returned is from the latency of all, where that is far.
+fn difference(all: &Curve, returned: &Curve) -> Option<String> {
+    let ratio = |x: f64| Some((returned.at(x)? / all.at(x)?, x));
+    let ratios = all.points.iter().filter_map(|point| ratio(point.x));
+    let off = |ratio: f64| ratio.ln().abs();
+    let (ratio, x) = ratios.max_by(|a, b| off(a.0).total_cmp(&off(b.0)))?;
+    let far = (ratio - 1.0).abs() > RETURNED;
+    far.then(|| {
+        format!(
+            "calls that returned took {ratio:.3} times this on the average (P = {x}); those that \
+             still waited are not among them"
+        )
+    })
 }
 
 fn processors_axis() -> Axis {
@@ -139,8 +173,19 @@ fn throughput_axis() -> Axis {
     Axis::new("throughput (values per million cycles)", Scale::Linear)
 }
 
+/// By ratio: on the paper's even axis the locks decide the scale.
 fn latency_axis() -> Axis {
-    Axis::new("latency (cycles)", Scale::Linear)
+    Axis::new("latency (cycles)", Scale::Log10)
+}
+
+/// What is said of latencies beside the circumstances.
+fn latency_setup(lab: &Lab, work: u32) -> String {
+    let less = if work > 0 { format!(" - {}, the mean work", work / 2) } else { String::new() };
+    format!(
+        "{}; latency = P / throughput{less} (Little's law: calls that starve count); the paper's \
+         axis is linear",
+        setup(lab, work)
+    )
 }
 
 /// The circumstances, in a line.
@@ -168,4 +213,43 @@ fn row<'a>(rows: &'a [Row], contender: &Contender) -> &'a Row {
 fn findings(lab: &Lab, work: u32, y: Axis, series: Vec<Curve>) -> Findings {
     let panel = Panel::new(processors_axis(), y, series);
     Findings { setup: setup(lab, work), panels: vec![panel], claims: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::curve::tests::curve;
+    use super::*;
+
+    #[test]
+    fn those_who_starve_count() {
+        let lab = Lab::new(true, 1, 1);
+        let row = |contender: &Contender, work| {
+            let runs = runs(&lab, contender.label, &contender.counter(), &[8], work);
+            lab.sweep("x", 1, vec![runs]).unwrap().remove(0)
+        };
+        // A lock that is fair: both ways to count agree.
+        for work in [0, 1000] {
+            let fair = row(&MCS, work);
+            let returned = fair.curve(|run| run.latency_cycles_mean).at(8.0).unwrap();
+            let all = &latencies(&[fair], work)[0];
+            let ratio = returned / all.at(8.0).unwrap();
+            assert!((0.8..1.25).contains(&ratio), "{ratio} with work {work}");
+        }
+        // One that is not: eight processors, of which about one is served.
+        let unfair = row(&EXP_BACKOFF, 0);
+        let throughput = unfair.curve(throughput).at(8.0).unwrap();
+        let returned = unfair.curve(|run| run.latency_cycles_mean).at(8.0).unwrap();
+        let all = &latencies(&[unfair], 0)[0];
+        assert!((all.at(8.0).unwrap() * throughput / 1e6 - 8.0).abs() < 1e-9);
+        assert!(all.at(8.0).unwrap() > 2.0 * returned);
+        assert!(all.note.is_some());
+    }
+
+    #[test]
+    fn a_difference_is_said_where_it_is_large() {
+        let all = curve("a", &[(1.0, 100.0), (2.0, 200.0)]);
+        assert_eq!(difference(&all, &curve("r", &[(1.0, 95.0), (2.0, 210.0)])), None);
+        let said = difference(&all, &curve("r", &[(1.0, 95.0), (2.0, 20.0)])).unwrap();
+        assert!(said.contains("0.100 times this") && said.contains("(P = 2)"), "{said}");
+    }
 }

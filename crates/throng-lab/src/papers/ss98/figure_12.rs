@@ -1,5 +1,8 @@
-//! SS98 Figure 12: the original and the new balancer in a long run: average and longest latency of
-//! each 1000 values.
+//! SS98 Figure 12: the original and the new balancer in a long run: after each 1000 values the average
+//! latency of these, and the longest that any processor has waited until then.
+//!
+//! A call that starves may not be over at the end of the run, so what has waited longest is looked
+//! for among calls in progress, too.
 
 use std::rc::Rc;
 
@@ -25,16 +28,15 @@ const VALUES_SMOKE: u64 = 4000;
 /// Windows before this are the start of the run (the paper's first 2000 values).
 const SKIPPED_WINDOWS: usize = 2;
 
-/// Longest latencies of the last part of a run that are more than so many times those of the first
-/// have grown.
+/// A longest wait that is more than so many times that of the first part of the run has grown.
 const GROWN: f64 = 2.0;
-/// The parts of a run that are compared, first against last.
+/// The first part of the run is one of so many.
 const PARTS: usize = 4;
 
 /// The figure.
 pub const FIGURE: Figure = Figure {
     id: "SS98-12",
-    title: "average and longest latency in a long run",
+    title: "average and longest wait in a long run",
     paper: "SS98 Figure 12",
     shows: "The original balancer lets some processors starve; the new one does not.",
     find,
@@ -54,77 +56,130 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         seed: lab.seed,
         ..CountingRun::new(Clone::clone(counter), lab.alewife())
     };
-    let measured = lab.measure(FIGURE.id, &contenders.iter().map(run).collect::<Vec<_>>())?;
-    let series = (contenders.iter().zip(&measured))
-        .flat_map(|((name, _), run)| [averages(name, run), longest(name, run)])
-        .collect();
-    let [original, adaptive, new] = &measured[..] else { unreachable!("three contenders") };
+    let runs: Vec<CountingRun> = contenders.iter().map(run).collect();
+    let measured = lab.measure(FIGURE.id, &runs)?;
+    let curves = |points: fn(&Measured) -> Vec<Point>| -> Vec<Curve> {
+        let curve =
+            |((name, _), (measured, run)): (&(&str, _), (&Rc<Measured>, &CountingRun))| Curve {
+                look: Look::Line,
+                command: Some(run.replay_command()),
+                ..Curve::measured(*name, points(measured))
+            };
+        contenders.iter().zip(measured.iter().zip(&runs)).map(curve).collect()
+    };
+    let (averages, longest) = (curves(averages), curves(longest_so_far));
+    let judged = |i: usize| (&longest[i], &*measured[i]);
     let claims = vec![
-        grows(lab, "original's", original),
-        grows(lab, "original's (adaptive spin)", adaptive),
-        stays_bounded(lab, new),
-        new_is_better(lab, original, new),
+        grows(lab, "original's", judged(0)),
+        grows(lab, "original's (adaptive spin)", judged(1)),
+        stays_bounded(lab, judged(2)),
+        new_is_better(lab, &longest[0], &longest[2]),
     ];
+    let panel = |title: &str, y: &str, series| Panel {
+        title: title.to_owned(),
+        ..Panel::new(
+            Axis::new("values delivered", Scale::Linear),
+            Axis::new(y, Scale::Log10),
+            series,
+        )
+    };
     Ok(Findings {
         setup: format!(
             "alewife, depth {DEPTH}, L = {CELLS}, {processors} processors, one run from seed {}",
             lab.seed
         ),
-        panels: vec![Panel::new(
-            Axis::new("values delivered", Scale::Linear),
-            Axis::new("latency (cycles)", Scale::Log10),
-            series,
-        )],
+        panels: vec![
+            panel(
+                "the longest wait until then, calls in progress included",
+                "longest wait (cycles)",
+                longest,
+            ),
+            panel(
+                "the average of each 1000 values, of calls that returned",
+                "average latency (cycles)",
+                averages,
+            ),
+        ],
         claims,
     })
+}
+
+/// How many values had been delivered at the end of the i-th window that counts.
+fn delivered(i: usize) -> f64 {
+    ((SKIPPED_WINDOWS + i + 1) * WINDOW_VALUES) as f64
 }
 
 fn windows(run: &Measured) -> &[Window] {
     &run.windows[SKIPPED_WINDOWS.min(run.windows.len())..]
 }
 
-fn by_window(name: String, run: &Measured, number: impl Fn(&Window) -> f64) -> Curve {
-    let x = |i: usize| ((SKIPPED_WINDOWS + i + 1) * WINDOW_VALUES) as f64;
-    let points = windows(run).iter().enumerate().map(|(i, w)| Point::exact(x(i), number(w)));
-    Curve { look: Look::Line, ..Curve::measured(name, points.collect()) }
+fn averages(run: &Measured) -> Vec<Point> {
+    let point =
+        |(i, window): (usize, &Window)| Point::exact(delivered(i), window.latency_cycles_mean);
+    windows(run).iter().enumerate().map(point).collect()
 }
 
-fn averages(name: &str, run: &Measured) -> Curve {
-    by_window(format!("{name}: average"), run, |window| window.latency_cycles_mean)
+/// The longest wait until the end of each window, and at last until the end of the measurement.
+fn longest_so_far(run: &Measured) -> Vec<Point> {
+    let values = (SKIPPED_WINDOWS * WINDOW_VALUES) as f64 + run.latency.len() as f64;
+    let begin = SKIPPED_WINDOWS.checked_sub(1).and_then(|i| run.windows.get(i));
+    let begin = begin.map_or(0, |window| window.end_cycle);
+    let cycles = run.latency.len() as f64 * 1e6 / run.throughput_per_million_cycles;
+    let unserved = (begin + cycles.round() as u64, run.unserved_cycles_max);
+    let waits = waits(windows(run), unserved);
+    let last = waits
+        .iter()
+        .copied()
+        .max()
+        .map(|most| Point::exact(values, most.max(run.unserved_cycles_max) as f64));
+    let points = waits.iter().enumerate().map(|(i, &wait)| Point::exact(delivered(i), wait as f64));
+    points.chain(last).collect()
 }
 
-fn longest(name: &str, run: &Measured) -> Curve {
-    by_window(format!("{name}: longest"), run, |window| window.latency_cycles_max as f64)
+/// The longest wait until the end of each window. A call that was over later, or at the end of the
+/// measurement not yet (`unserved`: that end, and how long the oldest had waited then), had waited
+/// at least as long before as is left when the time in between is taken away.
+fn waits(windows: &[Window], unserved: (u64, u64)) -> Vec<u64> {
+    let until = |i: usize| {
+        let now = windows[i].end_cycle;
+        let over = windows[..=i].iter().map(|window| window.latency_cycles_max);
+        let later = windows[i..].iter().map(|w| (w.end_cycle, w.latency_cycles_max));
+        let in_progress =
+            later.chain([unserved]).map(|(end, wait)| wait.saturating_sub(end.saturating_sub(now)));
+        over.chain(in_progress).max().unwrap_or(0)
+    };
+    (0..windows.len()).map(until).collect()
 }
 
-/// The longest latency in the first and in the last part of a run. A call that was still waiting
-/// at the end counts in the last.
-fn first_and_last(windows: &[Window], unserved: u64) -> Option<(f64, f64)> {
-    let part = windows.len().div_ceil(PARTS);
-    let most = |windows: &[Window]| windows.iter().map(|w| w.latency_cycles_max).max();
-    let first = most(windows.get(..part)?)?;
-    let last = most(windows.get(windows.len() - part..)?)?;
-    Some((first as f64, last.max(unserved) as f64))
+/// The longest wait of the first part of a run, and of all of it.
+fn first_and_last(longest: &Curve) -> Option<(f64, f64)> {
+    let part = longest.points.len().div_ceil(PARTS);
+    let first = longest.points.get(part.checked_sub(1)?)?;
+    Some((first.y, longest.last()?.y))
 }
 
-fn grows(lab: &Lab, whose: &str, run: &Rc<Measured>) -> Claim {
+fn grows(lab: &Lab, whose: &str, longest: (&Curve, &Measured)) -> Claim {
     let claim = Claim::new(
-        format!("the {whose} longest latency grows with the length of the run"),
-        format!("last quarter of the run more than {GROWN} times the first"),
+        format!("the {whose} longest wait grows with the length of the run"),
+        format!("at the end more than {GROWN} times that of the first quarter of the run"),
     );
-    judge(claim, run, |growth| lab.judge(growth > GROWN))
+    judge(claim, longest, |growth| lab.judge(growth > GROWN))
 }
 
-fn stays_bounded(lab: &Lab, run: &Rc<Measured>) -> Claim {
+fn stays_bounded(lab: &Lab, longest: (&Curve, &Measured)) -> Claim {
     let claim = Claim::new(
         "the new one's stays bounded",
-        format!("last quarter of the run at most {GROWN} times the first"),
+        format!("at the end at most {GROWN} times that of the first quarter of the run"),
     );
-    judge(claim, run, |growth| lab.judge(growth <= GROWN))
+    judge(claim, longest, |growth| lab.judge(growth <= GROWN))
 }
 
-fn judge(claim: Claim, run: &Measured, judge: impl FnOnce(f64) -> Option<bool>) -> Claim {
-    let Some((first, last)) = first_and_last(windows(run), run.unserved_cycles_max) else {
+fn judge(
+    claim: Claim,
+    (longest, run): (&Curve, &Measured),
+    judge: impl FnOnce(f64) -> Option<bool>,
+) -> Claim {
+    let Some((first, last)) = first_and_last(longest) else {
         return claim;
     };
     let fewest = run.per_processor.iter().min().copied().unwrap_or(0);
@@ -138,33 +193,63 @@ fn judge(claim: Claim, run: &Measured, judge: impl FnOnce(f64) -> Option<bool>) 
     claim.judged(measured, judge(last / first))
 }
 
-fn new_is_better(lab: &Lab, original: &Rc<Measured>, new: &Rc<Measured>) -> Claim {
+fn new_is_better(lab: &Lab, original: &Curve, new: &Curve) -> Claim {
     let claim = Claim::new(
-        "the longest latency is far shorter with the new balancer",
+        "the longest wait is far shorter with the new balancer",
         "at most half of the original's, over the whole run",
     );
-    let most = |run: &Measured| run.latency_cycles_max.max(run.unserved_cycles_max) as f64;
-    let (original, new) = (most(original), most(new));
-    let measured = format!("{} against {} cycles", short(new), short(original));
-    claim.judged(measured, lab.judge(2.0 * new <= original))
+    let (Some(original), Some(new)) = (original.last(), new.last()) else {
+        return claim;
+    };
+    let measured = format!("{} against {} cycles", short(new.y), short(original.y));
+    claim.judged(measured, lab.judge(2.0 * new.y <= original.y))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::papers::curve::tests::curve;
 
-    fn window(longest: u64) -> Window {
-        Window { end_cycle: 0, latency_cycles_mean: 1.0, latency_cycles_max: longest }
+    fn windows(longest: &[u64]) -> Vec<Window> {
+        let window = |(i, &longest): (u64, &u64)| Window {
+            end_cycle: 100 * (i + 1),
+            latency_cycles_mean: 1.0,
+            latency_cycles_max: longest,
+        };
+        (0..).zip(longest).map(window).collect()
     }
 
     #[test]
-    fn the_first_part_is_compared_with_the_last_and_with_those_still_waiting() {
-        let steady: Vec<Window> = [5, 6, 7, 6, 5, 6, 7, 5].into_iter().map(window).collect();
-        assert_eq!(first_and_last(&steady, 0), Some((6.0, 7.0)));
-        assert_eq!(first_and_last(&steady, 90), Some((6.0, 90.0)));
-        let growing: Vec<Window> = (1..=8).map(|n| window(10 * n)).collect();
-        assert_eq!(first_and_last(&growing, 0), Some((20.0, 80.0)));
-        assert_eq!(first_and_last(&[], 5), None);
-        assert_eq!(first_and_last(&[window(3)], 0), Some((3.0, 3.0)));
+    fn the_longest_wait_never_falls_and_counts_calls_in_progress() {
+        assert_eq!(waits(&windows(&[5, 9, 7, 6]), (400, 0)), [5, 9, 9, 9]);
+        // A call of 250 cycles that is over at 400 had waited 150 at 300 and 50 at 200.
+        assert_eq!(waits(&windows(&[5, 9, 7, 250]), (400, 0)), [5, 50, 150, 250]);
+        // One that has waited 390 at the end, 450, and is not over.
+        assert_eq!(waits(&windows(&[5, 9, 7, 6]), (450, 390)), [40, 140, 240, 340]);
+        assert_eq!(waits(&[], (0, 3)), [0; 0]);
+    }
+
+    #[test]
+    fn the_first_part_is_compared_with_the_whole() {
+        let lab = Lab::new(false, 1, 1);
+        let steady = Curve::formula("s", &[1.0, 2.0, 3.0, 4.0, 5.0], |_| 7.0);
+        let growing = Curve::formula("g", &[1.0, 2.0, 3.0, 4.0, 5.0], |x| 10.0 * x);
+        assert_eq!(first_and_last(&growing), Some((20.0, 50.0)));
+        assert_eq!(first_and_last(&curve("nothing", &[])), None);
+        assert_eq!(new_is_better(&lab, &growing, &steady).holds, Some(true));
+        assert_eq!(new_is_better(&lab, &steady, &growing).holds, Some(false));
+    }
+
+    #[test]
+    fn what_is_judged_is_what_is_drawn() {
+        let lab = Lab::new(true, 1, 1);
+        let findings = find(&lab).unwrap();
+        for curve in &findings.panels[0].series {
+            assert!(curve.points.is_sorted_by(|a, b| a.x <= b.x && a.y <= b.y), "{curve:?}");
+            assert!(curve.command.is_some());
+        }
+        let drawn = short(findings.panels[0].series[0].last().unwrap().y);
+        let measured = &findings.claims[0].measured;
+        assert!(measured.contains(&format!("to {drawn} cycles")), "{measured}");
     }
 }

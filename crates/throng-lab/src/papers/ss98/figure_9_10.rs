@@ -20,7 +20,7 @@ const PROCESSORS_SMOKE: [usize; 4] = [1, 2, 4, 8];
 
 /// With as many processors as levels, latency is at most so many times that of one.
 const FLAT: f64 = 1.5;
-/// The constant of the peak's place, c d sqrt(L), may differ so much between the two depths, and
+/// The constant of the peak's place, c d√L, may differ so much between the two depths, and
 /// the valley so much from d L.
 const NEAR: f64 = 2.0;
 
@@ -29,7 +29,7 @@ pub const FIGURE: Figure = Figure {
     id: "SS98-9/10",
     title: "latency of trees of depth 5 and 6",
     paper: "SS98 Figures 9 and 10",
-    shows: "Flat, a rise to a local maximum near c d sqrt(L), a fall toward P = d L.",
+    shows: "Flat, a rise to a local maximum near c d√L, a fall toward P = dL.",
     find,
 };
 
@@ -38,7 +38,7 @@ fn cells(depth: u32) -> usize {
     1 << depth
 }
 
-/// d sqrt(L): the peak is expected near a constant times this.
+/// d√L: the peak is expected near a constant times this.
 fn peak_scale(depth: u32) -> f64 {
     f64::from(depth) * (cells(depth) as f64).sqrt()
 }
@@ -82,14 +82,19 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
 }
 
 fn panel(lab: &Lab, rows: &[Row], nodes: Option<usize>) -> Panel {
-    let mark = |&depth: &u32| Mark::new(peak_scale(depth), format!("d sqrt(L), d = {depth}"));
+    let marks = |(number, &depth): (usize, &u32)| {
+        [
+            Mark::new(peak_scale(depth), format!("d√L, d = {depth}")).of_series(number),
+            Mark::new(valley_place(depth), format!("dL, d = {depth}")).of_series(number),
+        ]
+    };
     let title = match nodes {
-        None => "as many processors as take numbers".to_owned(),
-        Some(nodes) => format!("{nodes} processors, some of which take numbers"),
+        None => "a machine of P processors".to_owned(),
+        Some(nodes) => format!("a machine of {nodes} processors, of which P take numbers"),
     };
     Panel {
         title,
-        marks: lab.pick(DEPTHS.iter().map(mark).collect(), Vec::new()),
+        marks: lab.pick(DEPTHS.iter().enumerate().flat_map(marks).collect(), Vec::new()),
         ..Panel::new(
             Axis::new("processors", Scale::Log2),
             Axis::new("latency (cycles)", Scale::Linear),
@@ -104,12 +109,8 @@ fn claims(lab: &Lab, rows: &[Row], nodes: Option<usize>) -> Vec<Claim> {
         flat_at_first(lab, &five, 5).because(misses(&rows[0], 5)),
         flat_at_first(lab, &six, 6).because(misses(&rows[1], 6)),
         peaks(lab, &five, &six).because(no_hill(&rows[1], 6, nodes)),
-        valley(lab, &five, 5).because(no_hill(&rows[0], 5, nodes)),
-        valley(lab, &six, 6).because(format!(
-            "before P = d L the line of the root's toggle gets hot: at P = 512 processors waited \
-             at: {}",
-            rows[1].hottest(512.0)
-        )),
+        valley(lab, &five, 5).because(no_valley(&rows[0], 5, nodes)),
+        valley(lab, &six, 6).because(no_valley(&rows[1], 6, nodes)),
         rises_again(lab, &five),
     ]
 }
@@ -156,6 +157,17 @@ pub(super) fn no_hill(row: &Row, depth: u32, nodes: Option<usize>) -> String {
     }
 }
 
+/// Why latency is not lowest near P = dL: there is no hill to come down from, or it rises before.
+pub(super) fn no_valley(row: &Row, depth: u32, nodes: Option<usize>) -> String {
+    if row.curve(latency).peak_and_valley(NOISE).is_none() {
+        return no_hill(row, depth, nodes);
+    }
+    format!(
+        "before P = dL the line of the root's toggle gets hot: at P = 512 processors waited at: {}",
+        row.hottest(512.0)
+    )
+}
+
 /// The number of processors that was measured nearest to `place`, by ratio.
 fn nearest(row: &Row, place: f64) -> f64 {
     let off = |x: f64| (x / place).ln().abs();
@@ -175,14 +187,14 @@ fn flat_at_first(lab: &Lab, curve: &Curve, depth: u32) -> Claim {
     claim.judged(measured, lab.judge(some <= FLAT * one))
 }
 
-/// Where the peak is, in units of d sqrt(L).
+/// Where the peak is, in units of d√L.
 fn peak_constant(curve: &Curve, depth: u32) -> Option<f64> {
     curve.peak_and_valley(NOISE).map(|(peak, _)| peak.x / peak_scale(depth))
 }
 
 fn peaks(lab: &Lab, five: &Curve, six: &Curve) -> Claim {
     let claim = Claim::new(
-        "rises to a local maximum near P = c d sqrt(L)",
+        "rises to a local maximum near P = c d√L",
         format!(
             "both depths have a peak (a fall of more than {:.0} % after it); c differs by less \
              than a factor of {NEAR}",

@@ -57,8 +57,9 @@ fn latency(run: &Measured) -> f64 {
 /// The circumstances, in a line.
 fn setup(lab: &Lab, what: &str) -> String {
     format!(
-        "alewife, {what}, {} values, {} from seed {}",
+        "alewife, {what}, {} values of which {} are ignored, {} from seed {}",
         lab.pick(VALUES, VALUES_SMOKE),
+        lab.pick(WARM_UP, WARM_UP_SMOKE),
         lab.pick(format!("mean of {REPETITIONS} runs"), "1 run".to_owned()),
         lab.seed
     )

@@ -1,12 +1,13 @@
 //! The model of SS98 section 3 against the simulated machine: do the peak and the optimum of latency
 //! lie where the Markov chain puts them?
 //!
-//! The model counts steps and the machine cycles, so only places are compared, not heights; curves
-//! are drawn in units of their own largest value. A place is read from a grid of points about 1.3
+//! The model counts steps and the machine cycles, so only places are compared, not heights; both
+//! curves are drawn in units of their own value at one place, where the chain has its peak (over P)
+//! or its optimum (over L). A place is read from a grid of points about 1.3
 //! apart, so it is known to within that factor at best.
 
 use super::{NEW, NOISE, REPETITIONS, figure_9_10, figure_11, latency, run, setup, tree};
-use crate::chart::{Axis, Scale};
+use crate::chart::{Axis, Mark, Scale};
 use crate::error::Error;
 use crate::model::markov::{Length, measure};
 use crate::model::{Setting, Tree};
@@ -25,7 +26,7 @@ const EFFORT_SMOKE: usize = 5000;
 /// The figure.
 pub const FIGURE: Figure = Figure {
     id: "SS98-V",
-    title: "the model against the simulated machine",
+    title: "latency by the model and on the simulated machine",
     paper: "SS98 section 4",
     shows: "The peak over P and the optimum over L lie where the Markov chain puts them.",
     find,
@@ -39,24 +40,21 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         let rows = figure_9_10::rows(lab, FIGURE.id, nodes)?;
         for ((depth, row), chain) in figure_9_10::DEPTHS.into_iter().zip(&rows).zip(&chains) {
             let (machine, why) = (row.curve(latency), figure_9_10::no_hill(row, depth, nodes));
-            let peak = same_peak(lab, &machine, chain, depth).because(why.clone());
-            let hot = format!(
-                "before that the line of the root's toggle gets hot: at P = 512 processors waited \
-                 at: {}",
-                row.hottest(512.0)
-            );
-            let has_hill = machine.peak_and_valley(NOISE).is_some();
-            let valley =
-                same_valley(lab, &machine, chain, depth).because(if has_hill { hot } else { why });
+            let peak = same_peak(lab, &machine, chain, depth).because(why);
+            let valley = same_valley(lab, &machine, chain, depth)
+                .because(figure_9_10::no_valley(row, depth, nodes));
             claims.extend([peak.marked(mark), valley.marked(mark)]);
             let title = format!("{mark}depth {depth}, L = {}", 1 << depth);
-            panels.push(panel(title, "processors", machine, chain.clone()));
+            let peak = chain.peak_and_valley(NOISE).map(|(peak, _)| peak.x);
+            let unit = ("the chain's peak", peak);
+            panels.push(panel(title, "processors", unit, machine, chain.clone()));
         }
     }
     let [machine, chain] = over_cells(lab)?;
     claims.push(same_optimum(lab, &machine, &chain));
     let title = format!("depth {}, {} processors", figure_11::DEPTH, figure_11::processors(lab));
-    panels.push(panel(title, "prism slots on each level (L)", machine, chain));
+    let unit = ("the chain's optimum", chain.lowest().map(|point| point.x));
+    panels.push(panel(title, "prism slots on each level (L)", unit, machine, chain));
     Ok(Findings { setup: setup(lab, "the new balancer, and the Markov chain"), panels, claims })
 }
 
@@ -90,23 +88,36 @@ fn chain(lab: &Lab, settings: Vec<(f64, Setting)>) -> Curve {
     Curve::measured("Markov chain", points)
 }
 
-fn panel(title: String, x: &str, machine: Curve, chain: Curve) -> Panel {
-    let series = vec![of_largest(machine), of_largest(chain)];
-    let y = Axis::new("latency (part of its largest)", Scale::Linear);
-    Panel { title, ..Panel::new(Axis::new(x, Scale::Log2), y, series) }
+/// A chart in which both curves are 1 at one place: what it is called, and where.
+fn panel(
+    title: String,
+    x: &str,
+    (unit, place): (&str, Option<f64>),
+    machine: Curve,
+    chain: Curve,
+) -> Panel {
+    let machine = Curve { name: "simulated machine".to_owned(), ..machine };
+    let marks = place.map(|place| Mark::new(place, format!("{unit}: both are 1")));
+    let series = [machine, chain].map(|curve| in_units_of(curve, place)).to_vec();
+    let y = Axis::new(format!("latency (its value at {unit} is 1)"), Scale::Linear);
+    Panel {
+        title,
+        marks: marks.into_iter().collect(),
+        ..Panel::new(Axis::new(x, Scale::Log2), y, series)
+    }
 }
 
-/// In units of its largest value.
-fn of_largest(mut curve: Curve) -> Curve {
-    if let Some(most) = curve.highest() {
-        for point in &mut curve.points {
-            *point = Point {
-                x: point.x,
-                y: point.y / most.y,
-                min: point.min / most.y,
-                max: point.max / most.y,
-            };
-        }
+/// In units of its value at `place`; of its last where there is no such place.
+fn in_units_of(mut curve: Curve, place: Option<f64>) -> Curve {
+    let there = place.and_then(|x| curve.at(x)).or(curve.last().map(|point| point.y));
+    for point in &mut curve.points {
+        let in_units = |y: f64| y / there.unwrap_or(1.0);
+        *point = Point {
+            x: point.x,
+            y: in_units(point.y),
+            min: in_units(point.min),
+            max: in_units(point.max),
+        };
     }
     curve
 }
@@ -175,6 +186,8 @@ mod tests {
         let claim = same_peak(&lab, &machine, &rise, 5);
         assert_eq!((claim.holds, &*claim.measured), (Some(false), "machine: P = 32, chain: none"));
         assert_eq!(same_optimum(&lab, &machine, &chain).holds, Some(true), "both at 1");
-        assert_eq!(of_largest(machine).highest().unwrap().y, 1.0);
+        assert_eq!(in_units_of(machine.clone(), Some(128.0)).at(128.0), Some(1.0));
+        assert_eq!(in_units_of(machine.clone(), Some(128.0)).at(32.0), Some(2.25));
+        assert_eq!(in_units_of(machine, None).at(256.0), Some(1.0));
     }
 }
