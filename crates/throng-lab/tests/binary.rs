@@ -756,7 +756,12 @@ fn one_figure_answers_to_each_of_its_numbers_and_is_the_same_on_any_number_of_th
     let text = json("SS98-9", "1");
     assert!(text.contains("\"id\": \"SS98-9/10\""), "{text}");
     assert_eq!(text, json("ss98-10", "3"));
-    assert_eq!(text, read(out.join("SS98-9-10.json")));
+    let (printed, mut kept): (Value, Value) = (
+        serde_json::from_str(&text).unwrap(),
+        serde_json::from_str(&read(out.join("SS98-9-10.json"))).unwrap(),
+    );
+    kept.as_object_mut().unwrap().retain(|key, _| ["id", "claims", "series"].contains(&&**key));
+    assert_eq!(printed, kept);
     assert!(!out.join("summary.md").exists());
 }
 

@@ -72,6 +72,13 @@ impl Curve {
         Curve { name: format!("(ours) {}", self.name), look: Look::Dashed, ..self }
     }
 
+    /// The point nearest to `x`, by ratio.
+    #[must_use]
+    pub fn nearest(&self, x: f64) -> Option<Point> {
+        let off = |point: &&Point| (point.x / x).ln().abs();
+        self.points.iter().min_by(|a, b| off(a).total_cmp(&off(b))).copied()
+    }
+
     /// The value at `x`, if it was measured there.
     #[must_use]
     pub fn at(&self, x: f64) -> Option<f64> {

@@ -26,7 +26,7 @@ pub fn write_files(made: &Made, folder: &Path) -> Result<usize, Error> {
         write(&folder.join(format!("{stem}.csv")), &csv_text(panel))?;
         write(&folder.join(format!("{stem}.svg")), &chart(made, panel).svg()?)?;
     }
-    write(&folder.join(format!("{stem}.json")), &json(std::slice::from_ref(made), false))?;
+    write(&folder.join(format!("{stem}.json")), &json_file(made))?;
     Ok(2 * made.findings.panels.len() + 1)
 }
 
@@ -98,11 +98,19 @@ fn left_out(panel: &Panel) -> String {
 #[derive(Serialize)]
 struct Document<'a> {
     id: &'static str,
+    /// In the files only: standard output has what a program asks for.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    about: Option<AboutFigure<'a>>,
+    claims: &'a [Claim],
+    series: Vec<JsonSeries<'a>>,
+}
+
+/// What a person wants to know besides.
+#[derive(Serialize)]
+struct AboutFigure<'a> {
     title: &'static str,
     paper: &'static str,
     setup: &'a str,
-    claims: &'a [Claim],
-    series: Vec<JsonSeries<'a>>,
 }
 
 /// A curve in JSON, with what its numbers are.
@@ -123,8 +131,9 @@ struct JsonSeries<'a> {
 }
 
 impl<'a> Document<'a> {
-    fn of(made: &'a Made) -> Self {
-        let (Figure { id, title, paper, .. }, findings) = (made.figure, &made.findings);
+    fn of(made: &'a Made, in_file: bool) -> Self {
+        let (&Figure { id, title, paper, .. }, findings) = (made.figure, &made.findings);
+        let about = AboutFigure { title, paper, setup: &findings.setup };
         let series = |(i, panel): (usize, &'a Panel)| {
             panel.series.iter().map(move |curve| JsonSeries {
                 name: &curve.name,
@@ -139,19 +148,22 @@ impl<'a> Document<'a> {
         };
         Document {
             id,
-            title,
-            paper,
-            setup: &findings.setup,
+            about: in_file.then_some(about),
             claims: &findings.claims,
             series: findings.panels.iter().enumerate().flat_map(series).collect(),
         }
     }
 }
 
-/// One figure as a JSON object, or all as a list.
+/// One figure as a JSON object, with all there is to tell: what its file has.
+fn json_file(made: &Made) -> String {
+    output::json(&Document::of(made, true))
+}
+
+/// One figure as a JSON object, or all as a list, for standard output.
 #[must_use]
 pub fn json(made: &[Made], as_list: bool) -> String {
-    let documents: Vec<Document<'_>> = made.iter().map(Document::of).collect();
+    let documents: Vec<Document<'_>> = made.iter().map(|one| Document::of(one, false)).collect();
     match documents.first() {
         Some(only) if !as_list => output::json(only),
         _ => output::json(&documents),
@@ -346,7 +358,7 @@ mod tests {
     fn the_summary_counts_and_explains_and_links_every_chart() {
         let mut made = made();
         made.findings.panels.push(made.findings.panels[0].clone());
-        let kept: Kept = serde_json::from_str(&json(&[made], false)).unwrap();
+        let kept: Kept = serde_json::from_str(&json_file(&made)).unwrap();
         let summary = summary(&[kept]);
         assert!(summary.contains("1 hold, 1 do not hold, 1 not judged."), "{summary}");
         let links = "[SS98-9/10](SS98-9-10.svg) [2](SS98-9-10-2.svg)";
@@ -388,6 +400,8 @@ mod tests {
     #[test]
     fn json_is_an_object_or_a_list() {
         let one: serde_json::Value = serde_json::from_str(&json(&[made()], false)).unwrap();
+        let keys: Vec<&String> = one.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["claims", "id", "series"]);
         assert_eq!(one["id"], "SS98-9/10");
         assert_eq!(one["claims"][0]["holds"], true);
         assert_eq!(one["claims"][2]["holds"], serde_json::Value::Null);

@@ -1,7 +1,7 @@
 //! Where figures get their numbers: runs in parallel, and none twice.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use throng_sim::MachineSpec;
@@ -133,22 +133,22 @@ impl Row {
         }
     }
 
-    /// Where processors waited longest in the runs at `x`: the two worst places, and what part of
-    /// all waiting that was.
+    /// Where processors waited longest in the runs at `x`: the three worst places, all lines of
+    /// one name and index together, and what part of all waiting that was. Node 1 is the root.
     #[must_use]
     pub fn hottest(&self, x: f64) -> String {
         let runs = self.cells.iter().filter(|cell| cell.0 == x).flat_map(|cell| &cell.1);
-        let mut waited: HashMap<&'static str, u64> = HashMap::new();
+        let mut waited: BTreeMap<String, u64> = BTreeMap::new();
         for (place, traffic) in runs.flat_map(|run| &run.memory.lines) {
-            *waited.entry(place.name).or_default() += traffic.waited_cycles;
+            *waited.entry(place.to_string()).or_default() += traffic.waited_cycles;
         }
         let total: u64 = waited.values().sum();
-        let mut places: Vec<(&'static str, u64)> = waited.into_iter().collect();
-        places.sort_by_key(|&(name, cycles)| (std::cmp::Reverse(cycles), name));
-        let share = |&(name, cycles): &(&'static str, u64)| {
-            format!("{name} {:.0} %", 100.0 * cycles as f64 / total.max(1) as f64)
+        let mut places: Vec<(String, u64)> = waited.into_iter().collect();
+        places.sort_by_key(|&(_, cycles)| std::cmp::Reverse(cycles));
+        let share = |(name, cycles): &(String, u64)| {
+            format!("{name} {:.0} %", 100.0 * *cycles as f64 / total.max(1) as f64)
         };
-        places.iter().take(2).map(share).collect::<Vec<_>>().join(", ")
+        places.iter().take(3).map(share).collect::<Vec<_>>().join(", ")
     }
 }
 
