@@ -43,10 +43,16 @@ fn ring(words: &Words, cpu: &SimCpu, rounds: u64) {
 }
 
 /// Everybody counts, by a method of the library, on a machine with caches.
-fn measure_counter(machine: &str, method: &str, processors: usize, values: u64) {
+fn measure_counter(
+    machine: &str,
+    method: &str,
+    width: Option<usize>,
+    processors: usize,
+    values: u64,
+) {
     let spec = MachineSpec::preset(machine).expect("a preset");
     let method = methods::<Sim>().into_iter().find(|m| m.about.name == method).expect("a method");
-    let shape = Shape::for_processors(processors);
+    let shape = Shape { width, ..Shape::for_processors(processors) };
     let simulation = Simulation::new().machine(spec).processors(processors).step_limit(u64::MAX);
     let run = || {
         let start = Instant::now();
@@ -60,8 +66,9 @@ fn measure_counter(machine: &str, method: &str, processors: usize, values: u64) 
         outcome.accesses as f64 / start.elapsed().as_secs_f64() / 1e6
     };
     let best = (0..3).map(|_| run()).fold(0.0, f64::max);
-    let name = format!("{machine}, {}", method.about.name);
-    println!("{name:<28} {processors:>6} processors {best:>8.1} M accesses/s");
+    let width = width.map_or(String::new(), |width| format!(" of {width}"));
+    let name = format!("{machine}, {}{width}", method.about.name);
+    println!("{name:<36} {processors:>6} processors {best:>8.1} M accesses/s");
 }
 
 fn measure(
@@ -82,7 +89,7 @@ fn measure(
         outcome.accesses as f64 / start.elapsed().as_secs_f64() / 1e6
     };
     let best = (0..3).map(|_| run()).fold(0.0, f64::max);
-    println!("{name:<28} {processors:>6} processors {best:>8.1} M accesses/s");
+    println!("{name:<36} {processors:>6} processors {best:>8.1} M accesses/s");
 }
 
 /// Many small simulations, as checks run them: one for each seed.
@@ -109,9 +116,12 @@ fn main() {
     }
     let values = if smoke { 500 } else { 200_000 };
     for processors in [16, 64, 256, 1024, 4096] {
+        // As large as the number of processors asks for; and one size for all, to see what more
+        // processors alone cost.
         for method in ["counting-network", "diffracting-second-chance", "diffracting"] {
-            measure_counter("alewife", method, processors, values);
+            measure_counter("alewife", method, None, processors, values);
         }
+        measure_counter("alewife", "diffracting", Some(32), processors, values);
     }
     let delays = Faults::none().random_delays(4, 100);
     measure("random words, delays", 256, accesses, delays, random_words);

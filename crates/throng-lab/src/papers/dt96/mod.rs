@@ -196,7 +196,7 @@ fn latency_setup(lab: &Lab, work: u32) -> String {
 /// The circumstances, in a line.
 fn setup(lab: &Lab, work: u32) -> String {
     format!(
-        "alewife, work {work}, {} values, {} from seed {}",
+        "alewife of {MACHINE} processors, work {work}, {} values, {} from seed {}",
         lab.pick(VALUES, VALUES_SMOKE),
         lab.pick(format!("mean of {REPETITIONS} runs"), "1 run".to_owned()),
         lab.seed

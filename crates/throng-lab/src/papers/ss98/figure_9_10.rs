@@ -74,7 +74,9 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         Findings { setup: setup(lab, "the new balancer, L = 2^d"), panels: vec![], claims: vec![] };
     for (mark, nodes) in MACHINES {
         let rows = rows(lab, FIGURE.id, nodes)?;
-        findings.panels.push(panel(lab, &rows, nodes));
+        // Figure 9 has a logarithmic scale, Figure 10 a linear one.
+        findings.panels.push(panel(lab, &rows, nodes, Scale::Log2));
+        findings.panels.push(panel(lab, &rows, nodes, Scale::Linear));
         findings
             .claims
             .extend(claims(lab, &rows, nodes).into_iter().map(|claim| claim.marked(mark)));
@@ -82,7 +84,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     Ok(findings)
 }
 
-fn panel(lab: &Lab, rows: &[Row], nodes: Option<usize>) -> Panel {
+fn panel(lab: &Lab, rows: &[Row], nodes: Option<usize>, scale: Scale) -> Panel {
     let marks = |(number, &depth): (usize, &u32)| {
         [
             Mark::new(peak_scale(depth), format!("d√L, d = {depth}")).of_series(number),
@@ -97,7 +99,7 @@ fn panel(lab: &Lab, rows: &[Row], nodes: Option<usize>) -> Panel {
         title,
         marks: lab.pick(DEPTHS.iter().enumerate().flat_map(marks).collect(), Vec::new()),
         ..Panel::new(
-            Axis::new("processors", Scale::Log2),
+            Axis::new("processors", scale),
             Axis::new("latency (cycles)", Scale::Linear),
             rows.iter().map(|row| row.curve(latency)).collect(),
         )
