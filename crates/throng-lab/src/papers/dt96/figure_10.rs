@@ -33,10 +33,21 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         unaffected(lab, &curves, &busy).because(hot(&DTREE)),
         grows(lab, named(&curves, &CNET)).because(hot(&CNET)),
         combining_hurt_most(lab, &curves, &busy).because(hot(&CTREE)),
-        combining_slowest(lab, &curves, &busy).because(format!("CNet: {}", hot(&CNET))),
+        combining_slowest(lab, &curves, &busy).because(as_slow(row(&rows, &CNET))),
     ];
     let setup = latency_setup(lab, WORK);
     Ok(Findings { claims, setup, ..findings(lab, WORK, latency_axis(), curves) })
+}
+
+/// Why the network is no faster than the combining tree.
+fn as_slow(network: &Row) -> String {
+    let misses = network.curve(|run| run.memory.total.misses as f64 / run.handed_out as f64);
+    format!(
+        "the network is as slow: a value passes 21 locked toggles and a locked counter, {} misses \
+         at P = {MOST}. How the two compare depends on what a lock costs beside a step of the \
+         combining tree; here both follow from the times of the machine",
+        misses.at(MOST).map_or("-".to_owned(), short)
+    )
 }
 
 fn unaffected(lab: &Lab, curves: &[Curve], busy: &[Curve]) -> Claim {
@@ -97,14 +108,18 @@ fn combining_hurt_most(lab: &Lab, curves: &[Curve], busy: &[Curve]) -> Claim {
 fn combining_slowest(lab: &Lab, curves: &[Curve], busy: &[Curve]) -> Claim {
     let claim = Claim::new(
         "and scales poorly",
-        format!("of CTree, CNet and DTree, CTree has the highest latency at P = {MOST}"),
+        format!(
+            "of CTree, CNet and DTree, CTree has the highest latency at P = {MOST}, by at least \
+             {:.0} %",
+            100.0 * NOISE
+        ),
     );
     let Some([ctree, cnet, dtree]) = with_most(curves, busy) else {
         return claim;
     };
     let cycles = [("CTree", ctree), ("CNet", cnet), ("DTree", dtree)];
     let measured = cycles.map(|(name, one)| format!("{name} {} cycles", short(one.0))).join(", ");
-    claim.judged(measured, lab.judge(ctree.0 > cnet.0 && ctree.0 > dtree.0))
+    claim.judged(measured, lab.judge(ctree.0 > (1.0 + NOISE) * cnet.0.max(dtree.0)))
 }
 
 #[cfg(test)]
