@@ -443,39 +443,31 @@ impl Engine {
 mod tests {
     use super::*;
     use crate::faults::Faults;
-    use crate::memory;
+    use crate::memory::{self, Lines};
     use crate::spec::MachineSpec;
 
     /// A memory that forgets what it was asked.
     struct Forgetful(Box<dyn Memory>);
 
     impl Memory for Forgetful {
-        fn add_line(&mut self, place: Place) {
-            self.0.add_line(place);
+        fn lines(&self) -> &Lines {
+            self.0.lines()
+        }
+
+        fn lines_mut(&mut self) -> &mut Lines {
+            self.0.lines_mut()
         }
 
         fn issue(&mut self, request: Request, now: u64, revoked: &mut Revoked) -> Step {
             self.0.issue(request, now, revoked)
         }
 
-        fn resume(&mut self, request: Request, now: u64, revoked: &mut Revoked) -> Step {
-            self.0.resume(request, now, revoked)
-        }
-
-        fn keeps_copy(&self, processor: usize, line: LineId) -> bool {
-            self.0.keeps_copy(processor, line)
-        }
-
-        fn traffic(&self, _line: LineId) -> Traffic {
-            Traffic::default()
-        }
-
         fn messages(&self) -> u64 {
             self.0.messages()
         }
 
-        fn check_conservation(&self) {
-            self.0.check_conservation();
+        fn traffic(&self, _line: LineId) -> Traffic {
+            Traffic::default()
         }
     }
 

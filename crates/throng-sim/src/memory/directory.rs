@@ -17,13 +17,10 @@
 //! complete. Invalidations, copies beyond `pointers`, and fetch-ops keep the home itself busy, and
 //! hold up whatever else arrives there.
 
-use throng::machine::Place;
-
 use super::lines::Lines;
 use super::network::Network;
 use super::seats::Seats;
-use super::{Kind, LineId, Memory, Request, Revoked, Step, hit_cycles};
-use crate::report::Traffic;
+use super::{Kind, Memory, Request, Revoked, Step, hit_cycles};
 use crate::spec::{CoherenceSpec, MachineSpec, ProcessorSpec};
 
 /// Caches, homes with directories, and the network between them.
@@ -126,8 +123,12 @@ impl Directory {
 }
 
 impl Memory for Directory {
-    fn add_line(&mut self, place: Place) {
-        self.lines.add(place);
+    fn lines(&self) -> &Lines {
+        &self.lines
+    }
+
+    fn lines_mut(&mut self) -> &mut Lines {
+        &mut self.lines
     }
 
     #[inline]
@@ -221,20 +222,7 @@ impl Memory for Directory {
         if apart { self.network.least_cycles() } else { 0 }
     }
 
-    #[inline]
-    fn keeps_copy(&self, processor: usize, line: LineId) -> bool {
-        self.lines.holds(processor, line)
-    }
-
-    fn traffic(&self, line: LineId) -> Traffic {
-        self.lines.traffic(line)
-    }
-
     fn messages(&self) -> u64 {
         self.network.messages
-    }
-
-    fn check_conservation(&self) {
-        self.lines.check_conservation();
     }
 }

@@ -9,7 +9,7 @@ use crate::report::Traffic;
 
 /// A line.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(crate) struct Line {
     pub(super) copies: Copies,
     /// The node in whose memory it is.
     pub(super) home: usize,
@@ -22,7 +22,7 @@ pub(super) struct Line {
 
 /// All lines.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     pub(super) seats: Seats,
     lines: Vec<Line>,
     /// The node that gets the next line that may be anywhere.

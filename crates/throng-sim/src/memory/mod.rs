@@ -36,6 +36,7 @@ mod uncached;
 
 use throng::machine::Place;
 
+pub(crate) use self::lines::Lines;
 use self::seats::Seats;
 use crate::report::Traffic;
 use crate::spec::{CoherenceSpec, MachineSpec, ProcessorSpec};
@@ -87,22 +88,23 @@ pub(crate) type Revoked = Vec<(usize, u64)>;
 
 /// A memory and the way to it.
 pub(crate) trait Memory {
-    /// Sets aside a line; they are numbered 0, 1, 2, ...
-    fn add_line(&mut self, place: Place);
+    /// Its lines.
+    fn lines(&self) -> &Lines;
+
+    /// Its lines, to be changed.
+    fn lines_mut(&mut self) -> &mut Lines;
 
     /// A processor issues an access. The times of successive calls, of this method and the next
     /// together, do not decrease.
     fn issue(&mut self, request: Request, now: u64, revoked: &mut Revoked) -> Step;
 
     /// The time has come that the last step of this request asked for.
-    fn resume(&mut self, request: Request, now: u64, revoked: &mut Revoked) -> Step;
+    fn resume(&mut self, _request: Request, _now: u64, _revoked: &mut Revoked) -> Step {
+        unreachable!("an access is one step here")
+    }
 
-    /// Whether a processor that has just read a line can look at it again for nothing until it is
-    /// told that its copy is gone.
-    fn keeps_copy(&self, processor: usize, line: LineId) -> bool;
-
-    /// What happened to a line so far.
-    fn traffic(&self, line: LineId) -> Traffic;
+    /// How many messages were sent.
+    fn messages(&self) -> u64;
 
     /// How far ahead of the others a processor may run as long as it hits: for at least so long
     /// after a request is issued, nothing that it does can be seen by a processor that has a copy.
@@ -110,21 +112,36 @@ pub(crate) trait Memory {
         0
     }
 
-    /// How many messages were sent.
-    fn messages(&self) -> u64;
+    /// Sets aside a line; they are numbered 0, 1, 2, ...
+    fn add_line(&mut self, place: Place) {
+        self.lines_mut().add(place);
+    }
+
+    /// Whether a processor that has just read a line can look at it again for nothing until it is
+    /// told that its copy is gone.
+    fn keeps_copy(&self, processor: usize, line: LineId) -> bool {
+        self.lines().holds(processor, line)
+    }
+
+    /// What happened to a line so far.
+    fn traffic(&self, line: LineId) -> Traffic {
+        self.lines().traffic(line)
+    }
 
     /// Counts everything again.
     ///
     /// # Panics
     /// If a copy has come from nowhere or was lost.
-    fn check_conservation(&self);
+    fn check_conservation(&self) {
+        self.lines().check_conservation();
+    }
 }
 
 /// The memory of a machine with room for so many processors, of which `processors` run.
 pub(crate) fn build(spec: &MachineSpec, processors: usize, room: usize) -> Box<dyn Memory> {
     let seats = Seats::new(processors, room, spec.processor.per_node);
     match spec.coherence {
-        CoherenceSpec::Ideal { access_cycles } => Box::new(ideal::Ideal::new(access_cycles)),
+        CoherenceSpec::Ideal { access_cycles } => Box::new(ideal::Ideal::new(access_cycles, seats)),
         CoherenceSpec::Directory { .. } => Box::new(directory::Directory::new(spec, seats)),
         CoherenceSpec::Snoop { .. } => Box::new(snoop::Snoop::new(spec, seats)),
         CoherenceSpec::Nearest { .. } => Box::new(nearest::Nearest::new(spec, seats)),

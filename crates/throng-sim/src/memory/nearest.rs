@@ -21,8 +21,7 @@ use throng::machine::Place;
 use super::lines::Lines;
 use super::network::Network;
 use super::seats::Seats;
-use super::{Kind, LineId, Memory, Request, Revoked, Step, hit_cycles};
-use crate::report::Traffic;
+use super::{Kind, Memory, Request, Revoked, Step, hit_cycles};
 use crate::spec::{CoherenceSpec, MachineSpec, ProcessorSpec};
 
 /// Caches in groups.
@@ -183,6 +182,14 @@ impl Nearest {
 }
 
 impl Memory for Nearest {
+    fn lines(&self) -> &Lines {
+        &self.lines
+    }
+
+    fn lines_mut(&mut self) -> &mut Lines {
+        &mut self.lines
+    }
+
     fn add_line(&mut self, place: Place) {
         self.lines.add(place);
         self.coming.push(Vec::new());
@@ -202,24 +209,7 @@ impl Memory for Nearest {
         Step::Done((done + self.processor.fill_cycles).max(now + 1))
     }
 
-    fn resume(&mut self, _request: Request, _now: u64, _revoked: &mut Revoked) -> Step {
-        unreachable!("a miss is one step")
-    }
-
-    #[inline]
-    fn keeps_copy(&self, processor: usize, line: LineId) -> bool {
-        self.lines.holds(processor, line)
-    }
-
-    fn traffic(&self, line: LineId) -> Traffic {
-        self.lines.traffic(line)
-    }
-
     fn messages(&self) -> u64 {
         self.network.messages
-    }
-
-    fn check_conservation(&self) {
-        self.lines.check_conservation();
     }
 }

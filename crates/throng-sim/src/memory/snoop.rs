@@ -10,12 +10,9 @@
 //! Copies change hands in the books when the bus is asked for; the others learn of it when they
 //! hear it.
 
-use throng::machine::Place;
-
 use super::lines::Lines;
 use super::seats::Seats;
-use super::{Kind, LineId, Memory, Request, Revoked, Step, hit_cycles};
-use crate::report::Traffic;
+use super::{Kind, Memory, Request, Revoked, Step, hit_cycles};
 use crate::spec::{CoherenceSpec, MachineSpec, NetworkSpec, ProcessorSpec};
 
 /// Caches on a bus.
@@ -51,8 +48,12 @@ impl Snoop {
 }
 
 impl Memory for Snoop {
-    fn add_line(&mut self, place: Place) {
-        self.lines.add(place);
+    fn lines(&self) -> &Lines {
+        &self.lines
+    }
+
+    fn lines_mut(&mut self) -> &mut Lines {
+        &mut self.lines
     }
 
     #[inline]
@@ -81,24 +82,7 @@ impl Memory for Snoop {
         Step::Done(done)
     }
 
-    fn resume(&mut self, _request: Request, _now: u64, _revoked: &mut Revoked) -> Step {
-        unreachable!("the bus is one step")
-    }
-
-    #[inline]
-    fn keeps_copy(&self, processor: usize, line: LineId) -> bool {
-        self.lines.holds(processor, line)
-    }
-
-    fn traffic(&self, line: LineId) -> Traffic {
-        self.lines.traffic(line)
-    }
-
     fn messages(&self) -> u64 {
         self.transactions
-    }
-
-    fn check_conservation(&self) {
-        self.lines.check_conservation();
     }
 }

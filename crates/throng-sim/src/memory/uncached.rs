@@ -1,13 +1,10 @@
 //! Memories, and no copies of anything shared: every access goes to the line's home and back. A
 //! memory serves one access at a time, in the order of arrival.
 
-use throng::machine::Place;
-
 use super::lines::Lines;
 use super::network::Network;
 use super::seats::Seats;
 use super::{Kind, LineId, Memory, Request, Revoked, Step};
-use crate::report::Traffic;
 use crate::spec::{CoherenceSpec, MachineSpec, ProcessorSpec};
 
 /// Memories behind a network.
@@ -39,8 +36,12 @@ impl Uncached {
 }
 
 impl Memory for Uncached {
-    fn add_line(&mut self, place: Place) {
-        self.lines.add(place);
+    fn lines(&self) -> &Lines {
+        &self.lines
+    }
+
+    fn lines_mut(&mut self) -> &mut Lines {
+        &mut self.lines
     }
 
     #[inline]
@@ -74,15 +75,7 @@ impl Memory for Uncached {
         false
     }
 
-    fn traffic(&self, line: LineId) -> Traffic {
-        self.lines.traffic(line)
-    }
-
     fn messages(&self) -> u64 {
         self.network.messages
-    }
-
-    fn check_conservation(&self) {
-        self.lines.check_conservation();
     }
 }
