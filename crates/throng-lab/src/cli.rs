@@ -192,7 +192,8 @@ pub struct SimulateArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub processors: Option<String>,
 
-    /// How many processors the machine has, where that is more: those that take values are spread over it
+    /// How many processors the machine has, where that is more: those that take values are spread
+    /// over it
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub nodes: Option<String>,
 

@@ -24,6 +24,7 @@ pub mod list;
 pub mod machines;
 pub mod model;
 pub mod names;
+pub mod numbers;
 pub mod output;
 pub mod papers;
 pub mod peers;

@@ -4,8 +4,9 @@
 //! event runs until it asks for time (an access, a pause), which moves its event; if it is still
 //! the earliest it simply runs on, else another is resumed. All code between two requests runs at
 //! one moment of simulated time. (A processor whose accesses all hit may run a little ahead,
-//! `own_now`, for as long as the memory says that nobody can tell: `lookahead`.) This file knows nothing of coroutines: `turn.rs` suspends the
-//! processor whose turn is over, `simulation.rs` resumes the one whose turn it is.
+//! `own_now`, for as long as the memory says that nobody can tell: `lookahead`.) This file knows
+//! nothing of coroutines: `turn.rs` suspends the processor whose turn is over, `simulation.rs`
+//! resumes the one whose turn it is.
 
 use throng::machine::Place;
 
@@ -336,8 +337,8 @@ impl Engine {
         }
     }
 
-    /// The current processor sleeps until the line of `word` is written or the time is `until`. Tells whether
-    /// it goes on at once.
+    /// The current processor sleeps until the line of `word` is written or the time is `until`.
+    /// Tells whether it goes on at once.
     pub(crate) fn sleep(&mut self, word: u32, until: Option<u64>) -> bool {
         self.sleepers.insert(self.current, self.words[word as usize], word);
         self.asleep_since[self.current] = self.own_now;

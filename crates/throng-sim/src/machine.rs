@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
-use throng::machine::{Cpu, Machine, Place};
+use throng::machine::{Cpu, Machine, Place, SplitMix64};
 
 use crate::cell::SimCell;
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, random};
 use crate::turn::{self, LineAddress};
 use crate::word::{POLL_CYCLES, SimWord};
 
@@ -39,7 +39,7 @@ unsafe impl Machine for Sim {
 #[derive(Debug)]
 pub struct SimCpu {
     id: usize,
-    random: Cell<Random>,
+    random: Cell<SplitMix64>,
 }
 
 /// How often [`Cpu::retry`] may be called outside a simulation before it gives up.
@@ -50,7 +50,7 @@ const RETRY_ROUNDS: u32 = 16;
 
 impl SimCpu {
     pub(crate) fn new(id: usize, seed: u64) -> Self {
-        SimCpu { id, random: Cell::new(Random::new(seed, Purpose::Processor(id))) }
+        SimCpu { id, random: Cell::new(random(seed, Purpose::Processor(id))) }
     }
 
     /// A processor for use before or after the run: to fill a structure in the setup, or to look
@@ -82,7 +82,7 @@ impl Cpu for SimCpu {
     #[inline]
     fn random(&self) -> u64 {
         let mut random = self.random.get();
-        let bits = random.next();
+        let bits = random.draw();
         self.random.set(random);
         bits
     }

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use crate::numbers::grouped;
+
 /// One axis of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
@@ -113,25 +115,17 @@ fn number(value: f64, step: f64) -> String {
         let scaled = step * 10_f64.powi(d);
         (scaled - scaled.round()).abs() < 1e-6 * scaled.abs()
     });
-    grouped(&format!("{value:.*}", decimals.unwrap_or(5) as usize))
+    apart(&format!("{value:.*}", decimals.unwrap_or(5) as usize))
 }
 
 /// With a space between thousands, from five digits before the point on.
-fn grouped(number: &str) -> String {
+fn apart(number: &str) -> String {
     let (whole, rest) = number.split_at(number.find('.').unwrap_or(number.len()));
-    let digits = whole.trim_start_matches('-').len();
-    if digits < 5 {
-        return number.to_owned();
+    let (sign, digits) = whole.split_at(usize::from(whole.starts_with('-')));
+    match digits.parse() {
+        Ok(whole) if digits.len() >= 5 => format!("{sign}{}{rest}", grouped(whole)),
+        _ => number.to_owned(),
     }
-    let mut text = String::new();
-    for (i, character) in whole.chars().enumerate() {
-        let to_come = whole.len() - i;
-        if to_come % 3 == 0 && to_come < digits {
-            text.push(' ');
-        }
-        text.push(character);
-    }
-    text + rest
 }
 
 /// Multiples of 1, 2 or 5 times a power of ten that enclose both values.
@@ -243,8 +237,8 @@ mod tests {
         let labels = labels(Scale::Linear, &[0.0, 250_000.0]);
         assert_eq!(labels[..2], ["0", "50 000"]);
         assert_eq!(labels.last().unwrap(), "250 000");
-        assert_eq!(grouped("-1234567.25"), "-1 234 567.25");
-        assert_eq!([grouped("4096"), grouped("-4096"), grouped("0.5")], ["4096", "-4096", "0.5"]);
+        assert_eq!(apart("-1234567.25"), "-1 234 567.25");
+        assert_eq!([apart("4096"), apart("-4096"), apart("0.5")], ["4096", "-4096", "0.5"]);
     }
 
     #[test]

@@ -21,8 +21,8 @@ pub(super) const fn colour(series: usize) -> RGBColor {
     COLOURS[series % COLOURS.len()]
 }
 
-/// Shapes that stay apart in print without colours, and on a line of their own colour. One fewer than colours: a series beyond the
-/// last colour has another marker than the first of its colour.
+/// Shapes that stay apart in print without colours, and on a line of their own colour. One fewer
+/// than colours: a series beyond the last colour has another marker than the first of its colour.
 const MARKERS: [Marker; 7] = [
     Marker::Disc,
     Marker::OpenSquare,

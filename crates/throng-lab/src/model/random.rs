@@ -1,22 +1,20 @@
-//! Random numbers that depend on the seed alone: the sequence splitmix64.
+//! The random choices of the chains; they depend on the seed alone.
+
+use throng::machine::SplitMix64;
 
 /// A sequence of random numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Random(u64);
+pub(super) struct Random(SplitMix64);
 
 impl Random {
     pub(super) fn new(seed: u64) -> Self {
-        Random(mix(seed ^ 0x9E37_79B9_7F4A_7C15))
+        let far_from_zero = SplitMix64::mix(seed ^ 0x9E37_79B9_7F4A_7C15);
+        Random(SplitMix64::from_state(far_from_zero))
     }
 
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        mix(self.0)
-    }
-
-    /// A number below `bound`, which is not 0.
+    /// A number below `bound`.
     pub(super) fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+        self.0.below(bound as u64) as usize
     }
 
     /// How often to try until something of probability `1 / mean` happens; 1 at least.
@@ -25,21 +23,14 @@ impl Random {
             return 1;
         }
         // Above 0 and at most 1, so that its logarithm is finite.
-        let uniform = ((self.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+        let uniform = ((self.0.draw() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
         1 + (uniform.ln() / (1.0 - 1.0 / mean).ln()) as u64
     }
 
     /// Whether something of probability `1 / mean` happens.
     pub(super) fn one_in(&mut self, mean: f64) -> bool {
-        ((self.next() >> 11) as f64) * mean < (1_u64 << 53) as f64
+        ((self.0.draw() >> 11) as f64) * mean < (1_u64 << 53) as f64
     }
-}
-
-/// Spreads every bit over all bits; one to one.
-const fn mix(bits: u64) -> u64 {
-    let bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    bits ^ (bits >> 31)
 }
 
 #[cfg(test)]
@@ -59,13 +50,5 @@ mod tests {
         let hits = (0..20_000).filter(|_| random.one_in(4.0)).count();
         assert!((4700..5300).contains(&hits), "{hits}");
         assert!((0..100).all(|_| random.one_in(1.0)));
-    }
-
-    #[test]
-    fn numbers_stay_below_their_bound_and_reach_all_of_it() {
-        let mut random = Random::new(1);
-        let mut seen = [0; 5];
-        (0..1000).for_each(|_| seen[random.below(5)] += 1);
-        assert!(seen.iter().all(|&times| (140..260).contains(&times)), "{seen:?}");
     }
 }

@@ -14,6 +14,7 @@ use super::{Setting, Tree, balance, closed_form, flow};
 use crate::chart::{Axis, Chart, Look, Mark, Scale, Series};
 use crate::csv::csv;
 use crate::error::Error;
+use crate::numbers::short;
 use crate::output;
 use crate::table::{Align, aligned};
 
@@ -372,18 +373,6 @@ fn described(tree: &Tree) -> String {
     )
 }
 
-/// A number with three digits or so.
-fn short(value: f64) -> String {
-    let decimals = match value.abs() {
-        size if size >= 99.95 => 0,
-        size if size >= 9.995 => 1,
-        size if size >= 0.0995 || size == 0.0 => 2,
-        size if size >= 0.000_95 => 4,
-        _ => return format!("{value:.2e}"),
-    };
-    format!("{value:.decimals$}")
-}
-
 /// The bounds of the ranges in processors, those at work included.
 fn bounds(question: &Question, tree: Tree) -> Bounds {
     let with_working = |in_tree: f64| {
@@ -527,13 +516,6 @@ impl Curve {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_short() {
-        let shown: Vec<String> =
-            [1234.5, 45.67, 9.996, 8.25, 0.0012, 0.00002, 0.0].map(short).to_vec();
-        assert_eq!(shown, ["1234", "45.7", "10.0", "8.25", "0.0012", "2.00e-5", "0.00"]);
-    }
 
     #[test]
     fn bounds_of_ranges_include_those_at_work() {

@@ -12,6 +12,7 @@ use super::{Figure, Made, Panel, figures};
 use crate::chart::{Chart, Series};
 use crate::csv::csv;
 use crate::error::Error;
+use crate::numbers::short;
 use crate::output;
 use crate::table::{Align, aligned};
 
@@ -220,16 +221,6 @@ fn numbers(x_label: &str, series: &[Curve]) -> String {
         std::iter::once(x.to_string()).chain(series.iter().map(cell)).collect()
     }));
     aligned(&rows, &vec![Align::Right; series.len() + 1])
-}
-
-/// A number, as long as it needs to be for the eye.
-#[must_use]
-pub fn short(number: f64) -> String {
-    match number.abs() {
-        size if size >= 100.0 || number == 0.0 => format!("{number:.0}"),
-        size if size >= 1.0 => format!("{number:.2}"),
-        _ => format!("{number:.3}"),
-    }
 }
 
 /// What the summary needs of a figure in JSON.

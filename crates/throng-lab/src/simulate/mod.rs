@@ -5,7 +5,6 @@
 //! what there is to tell, as [text](text::render), as JSON, or as [files] in a folder.
 
 pub mod files;
-pub mod numbers;
 pub mod report;
 pub mod text;
 

@@ -10,7 +10,7 @@ use throng::machine::Place;
 use throng_sim::{End, Faults, MachineSpec, Traffic};
 
 use super::SimulatePlan;
-use super::numbers::{counted, grouped};
+use crate::numbers::{counted, grouped};
 use crate::simulated::CountingRun;
 use crate::simulated::measured::Measured;
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::numbers::{counted, grouped, short};
 use super::report::{Bucket, Latency, Report};
+use crate::numbers::{counted, grouped, short};
 use crate::table::{Align, Align::Left, Align::Right, aligned};
 
 /// The longest bar of the histogram.

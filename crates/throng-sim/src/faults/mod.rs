@@ -7,9 +7,11 @@
 mod plan;
 mod script;
 
+use throng::machine::SplitMix64;
+
 use crate::error::SimError;
 use crate::queue::PROCESSORS_MAX;
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, random};
 
 pub(crate) use plan::{Before, FaultPlan};
 pub use script::ScriptError;
@@ -202,7 +204,7 @@ impl Faults {
     /// If these faults make no sense on so many processors: [`check`](Faults::check).
     #[must_use]
     pub fn chosen(&self, processors: usize, seed: u64) -> Self {
-        let mut random = Random::new(seed, Purpose::ChoiceOfFaults);
+        let mut random = random(seed, Purpose::ChoiceOfFaults);
         let mut parts = Vec::new();
         for &part in &self.parts {
             match part {
@@ -292,7 +294,7 @@ impl Part {
 
 /// Chooses `count` random stops.
 fn choose(
-    random: &mut Random,
+    random: &mut SplitMix64,
     processors: usize,
     count: usize,
     access_max: u64,

@@ -1,7 +1,9 @@
 //! The faults of one run.
 
+use throng::machine::SplitMix64;
+
 use super::{FACTOR_MAX, Faults, Part, Stop};
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, random};
 
 /// The faults of one run.
 #[derive(Debug)]
@@ -25,7 +27,7 @@ struct ProcessorPlan {
 /// The random delays of a processor.
 #[derive(Debug)]
 struct Delays {
-    random: Random,
+    random: SplitMix64,
     /// One access in how many, and for how many cycles at most.
     kinds: Vec<(u64, u64)>,
 }
@@ -33,7 +35,7 @@ struct Delays {
 /// The preemptions of a processor: chosen ones and random ones.
 #[derive(Debug)]
 struct Preemptions {
-    random: Random,
+    random: SplitMix64,
     /// From when, and for how many cycles; those to come.
     chosen: Vec<(u64, u64)>,
     slices: Vec<TimeSlice>,
@@ -130,7 +132,7 @@ impl FaultPlan {
 
 impl ProcessorPlan {
     fn new(id: usize, seed: u64) -> Self {
-        let random = |purpose| Random::new(seed, purpose);
+        let random = |purpose| random(seed, purpose);
         ProcessorPlan {
             accesses: 0,
             slow: 1,
@@ -186,7 +188,7 @@ impl Preemptions {
 
 impl TimeSlice {
     /// The processor is back at `time`.
-    fn begin(&mut self, time: u64, random: &mut Random) {
+    fn begin(&mut self, time: u64, random: &mut SplitMix64) {
         self.next = time.saturating_add(1 + random.below(2 * self.every_cycles_mean));
     }
 }

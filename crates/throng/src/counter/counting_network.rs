@@ -16,9 +16,10 @@
 //! even wires of one half and the odd wires of the other to one `Merger[k]`, the rest to another,
 //! and joins their i-th outputs by a last balancer.
 //!
-//! *Quiescently consistent*; *wait-free*, but *blocking* with [`LockedNumber`]s. Depth k(k+1)/2 for width w = 2^k. *Memory*: a line for each
-//! of the w·k(k+1)/4 balancers and w outputs. *When to use it*: to compare with, or where hundreds of
-//! cores ask at once: it has no hot spot, but a long way through.
+//! *Quiescently consistent*; *wait-free*, but *blocking* with [`LockedNumber`]s. Depth k(k+1)/2 for
+//! width w = 2^k. *Memory*: a line for each of the w·k(k+1)/4 balancers and w outputs. *When to use
+//! it*: to compare with, or where hundreds of cores ask at once: it has no hot spot, but a long way
+//! through.
 //!
 //! Toggles and counters are [`Number`]s: an [`AtomicNumber`] is one `fetch_add`, a [`LockedNumber`]
 //! is what DT96 measured, a test-and-test-and-set lock with exponential backoff and a number behind
@@ -28,7 +29,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
-use crate::lock::{LEAST_BACKOFF, MOST_BACKOFF};
+use crate::lock::{Backoff, MOST_BACKOFF};
 use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
 
 /// A number that processors add to: the toggles and the counters of a network.
@@ -77,16 +78,14 @@ impl<M: Machine> Number<M> for AtomicNumber<M> {
 /// ## Memory ordering
 /// The compare-exchange that finds the lock free acquires what the store that freed it released.
 #[derive(Debug)]
-pub struct LockedNumber<M: Machine = Native> {
-    line: Line<Inner<M>>,
-    most_backoff: u32,
-}
+pub struct LockedNumber<M: Machine = Native>(Line<Inner<M>>);
 
 #[derive(Debug)]
 struct Inner<M: Machine> {
     lock: M::Word,
     /// Changed under the lock.
     number: M::Word,
+    most_backoff: u32,
 }
 
 impl<M: Machine> Number<M> for LockedNumber<M> {
@@ -99,22 +98,21 @@ impl<M: Machine> Number<M> for LockedNumber<M> {
     };
 
     fn new(value: u64, place: Place, backoff: u32) -> Self {
-        let line = Line::new::<M>(place, |spot| Inner {
+        LockedNumber(Line::new::<M>(place, |spot| Inner {
             lock: M::Word::new(0, spot),
             number: M::Word::new(value, spot),
-        });
-        LockedNumber { line, most_backoff: backoff.max(1) }
+            most_backoff: backoff,
+        }))
     }
 
     #[inline]
     fn fetch_add(&self, cpu: &M::Cpu, value: u64) -> u64 {
-        let Inner { lock, number } = &*self.line;
-        let mut limit = LEAST_BACKOFF.min(self.most_backoff);
+        let Inner { lock, number, most_backoff } = &*self.0;
+        let mut backoff = Backoff::new(*most_backoff);
         let mut round = 0;
         while lock.load(Relaxed) != 0 || lock.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
-            cpu.pause(1 + cpu.random_below(limit as usize) as u32);
+            backoff.idle(cpu);
             cpu.retry(round);
-            limit = limit.saturating_mul(2).min(self.most_backoff);
             round += 1;
         }
         let before = number.load(Relaxed);

@@ -18,15 +18,46 @@ use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
 const FREE: u64 = 0;
 const TAKEN: u64 = 1;
 
-/// Longest idling, in units of [`Cpu::pause`], after the first failure and after many.
-pub(crate) const LEAST_BACKOFF: u32 = 4;
+/// How long one may idle at most, in units of [`Cpu::pause`], where nobody says otherwise.
 pub(crate) const MOST_BACKOFF: u32 = 1024;
+
+/// Idles for random times, up to twice as long each time.
+#[derive(Debug)]
+pub(crate) struct Backoff {
+    limit: u32,
+    most: u32,
+}
+
+impl Backoff {
+    /// Up to 4 units at first, and never more than `most`.
+    pub(crate) fn new(most: u32) -> Self {
+        Backoff { limit: most.clamp(1, 4), most }
+    }
+
+    pub(crate) fn idle<C: Cpu>(&mut self, cpu: &C) {
+        cpu.pause(1 + cpu.random_below(self.limit as usize) as u32);
+        self.limit = self.limit.saturating_mul(2).min(self.most.max(1));
+    }
+}
 
 /// A lock that is one word, tried again after ever longer pauses.
 #[derive(Debug)]
 pub struct BackoffLock<M: Machine = Native> {
-    state: Line<M::Word>,
+    line: Line<Inner<M>>,
+}
+
+#[derive(Debug)]
+struct Inner<M: Machine> {
+    state: M::Word,
+    /// On the lock's own line, and looked at only when the lock is taken.
     most_backoff: u32,
+}
+
+impl<M: Machine> BackoffLock<M> {
+    #[inline]
+    fn try_acquire(&self) -> bool {
+        self.line.state.compare_exchange(FREE, TAKEN, Acquire, Relaxed).is_ok()
+    }
 }
 
 // SAFETY: `acquire` returns only when it turned FREE into TAKEN, and only `release` writes FREE.
@@ -37,22 +68,27 @@ unsafe impl<M: Machine> Lock<M> for BackoffLock<M> {
     }
 
     fn with_backoff(most: u32) -> Self {
-        let state = Line::word::<M>(FREE, Place::named("backoff lock"));
-        BackoffLock { state, most_backoff: most.max(1) }
+        let inner = |spot: &M::Spot| Inner { state: M::Word::new(FREE, spot), most_backoff: most };
+        BackoffLock { line: Line::new::<M>(Place::named("backoff lock"), inner) }
     }
 
     #[inline]
     fn acquire(&self, cpu: &M::Cpu) {
-        let mut limit = LEAST_BACKOFF.min(self.most_backoff);
-        while self.state.compare_exchange(FREE, TAKEN, Acquire, Relaxed).is_err() {
-            cpu.pause(1 + cpu.random_below(limit as usize) as u32);
-            limit = limit.saturating_mul(2).min(self.most_backoff);
-            self.state.wait_while(cpu, Relaxed, |state| state == TAKEN);
+        if self.try_acquire() {
+            return;
+        }
+        let mut backoff = Backoff::new(self.line.most_backoff);
+        loop {
+            backoff.idle(cpu);
+            self.line.state.wait_while(cpu, Relaxed, |state| state == TAKEN);
+            if self.try_acquire() {
+                return;
+            }
         }
     }
 
     #[inline]
     unsafe fn release(&self, _cpu: &M::Cpu) {
-        self.state.store(FREE, Release);
+        self.line.state.store(FREE, Release);
     }
 }

@@ -11,7 +11,7 @@ mod backoff;
 mod mcs;
 
 pub use backoff::BackoffLock;
-pub(crate) use backoff::{LEAST_BACKOFF, MOST_BACKOFF};
+pub(crate) use backoff::{Backoff, MOST_BACKOFF};
 pub use mcs::McsLock;
 
 use crate::machine::{Cell, Line, Machine, Native, Place};

@@ -63,10 +63,12 @@ mod ids;
 mod native;
 mod per_cpu;
 mod place;
+mod random;
 
 pub use native::{Native, NativeCell, NativeCpu, NativeWord};
 pub use per_cpu::{Growing, PerCpu};
 pub use place::{Home, Line, Place};
+pub use random::SplitMix64;
 
 /// A world in which the algorithms run.
 ///

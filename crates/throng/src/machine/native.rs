@@ -9,7 +9,7 @@ use std::sync::atomic::{self, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Cell, Cpu, Machine, Place, Word, ids};
+use super::{Cell, Cpu, Machine, Place, SplitMix64, Word, ids};
 
 /// Real threads on the machine the program runs on.
 ///
@@ -248,17 +248,14 @@ impl Cpu for NativeCpu {
 
     #[inline]
     fn random(&self) -> u64 {
-        // splitmix64, seeded by the thread's number.
-        const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
         let mut state = RANDOM.get();
         if state == 0 {
             state = (self.id() as u64 + 1).wrapping_mul(0xD1B5_4A32_D192_ED03);
         }
-        state = state.wrapping_add(STEP);
-        RANDOM.set(state);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+        let mut sequence = SplitMix64::from_state(state);
+        let bits = sequence.draw();
+        RANDOM.set(sequence.state());
+        bits
     }
 
     #[inline]

@@ -2,9 +2,9 @@
 //! irregularly.
 
 use super::*;
+use crate::numbers::short;
 use crate::papers::Figure;
 use crate::papers::claim::Claim;
-use crate::papers::draw::short;
 
 const WORK: u32 = 1000;
 /// The parallel counters; the paper's discussion of this figure is about them.

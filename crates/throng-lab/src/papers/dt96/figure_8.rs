@@ -1,10 +1,10 @@
 //! DT96 Figure 8: throughput by the number of processors, work 0.
 
 use super::*;
+use crate::numbers::short;
 use crate::papers::Figure;
 use crate::papers::claim::Claim;
 use crate::papers::curve::highest;
-use crate::papers::draw::short;
 
 const WORK: u32 = 0;
 /// One processor alone finds everything in its cache: what is shared begins here.

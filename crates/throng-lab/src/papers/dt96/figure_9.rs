@@ -1,9 +1,9 @@
 //! DT96 Figure 9: latency by the number of processors, work 0.
 
 use super::*;
+use crate::numbers::short;
 use crate::papers::Figure;
 use crate::papers::claim::Claim;
-use crate::papers::draw::short;
 
 const WORK: u32 = 0;
 /// Latency that grows like a smaller power of P than this is nearly flat: at 16 times as many
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(verdicts(&between), (Some(false), Some(false)));
         assert_eq!(
             grows(&lab, &linear).measured,
-            "e = 1.00: from 320 to 5120 cycles (20.00 at P = 1)"
+            "e = 1.00: from 320 to 5 120 cycles (20 at P = 1)"
         );
     }
 }

@@ -4,9 +4,9 @@
 use super::{NEW, NOISE, REPETITIONS, latency, run, setup, tree};
 use crate::chart::{Axis, Mark, Scale};
 use crate::error::Error;
+use crate::numbers::short;
 use crate::papers::claim::Claim;
 use crate::papers::curve::Curve;
-use crate::papers::draw::short;
 use crate::papers::lab::{Lab, Row};
 use crate::papers::{Figure, Findings, Panel};
 use crate::simulated::CountingRun;

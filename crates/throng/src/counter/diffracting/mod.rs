@@ -32,11 +32,12 @@
 //!
 //! All are quiescently consistent. *Progress*: [`Toggle`] and [`WaitFree`] are wait-free; the others
 //! block if a processor stops while it holds a toggle's lock. *Memory*: a line (128 bytes) for each
-//! leaf and prism slot, one to three for each balancer, and two for each thread; with [`Adaptive`],
-//! [`SecondChance`] and [`StarvationFree`] also four bytes for each balancer and thread. The deepest tree with the prisms of
-//! SS98 takes 168 MB. *When to use it*: where more cores ask at once than one word
-//! can serve, and numbers need not follow the order of calls; a depth of log2(cores / 8), as in DT96,
-//! is a good start. When callers are few, a tree costs more than it saves.
+//! leaf and prism slot, one or two for each balancer, and two for each thread; with [`Adaptive`],
+//! [`SecondChance`] and [`StarvationFree`] also four bytes for each balancer and thread. The deepest
+//! tree with the prisms of SS98 takes about 170 MB. *When to use it*: where more cores ask at once
+//! than one word can serve, and numbers need not follow the order of calls; a depth of
+//! log2(cores / 8), as in DT96, is a good start. When callers are few, a tree costs more than it
+//! saves.
 //!
 //! ```
 //! use throng::counter::diffracting::{DiffractingTree, Prisms, TreeShape, WaitFree};

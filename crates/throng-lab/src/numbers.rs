@@ -1,13 +1,21 @@
-//! Numbers as a person reads them: in one style all over the report.
+//! Numbers as a person reads them: in one style wherever the lab prints them.
 
-/// A number with about three digits; whole from 100 on.
+/// A number with about three digits; whole numbers, and all from 100 on, without a point.
 #[must_use]
 pub fn short(number: f64) -> String {
-    match number {
-        n if n >= 100.0 || n == n.round() => grouped(n.round() as u64),
-        n if n >= 10.0 => format!("{n:.1}"),
-        n => format!("{n:.2}"),
-    }
+    let size = number.abs();
+    let decimals = match size {
+        _ if !size.is_finite() => return number.to_string(),
+        _ if size >= 99.95 || size.fract() == 0.0 => {
+            let sign = if number < 0.0 { "-" } else { "" };
+            return format!("{sign}{}", grouped(size.round() as u64));
+        }
+        _ if size >= 9.995 => 1,
+        _ if size >= 0.0995 => 2,
+        _ if size >= 0.000_95 => 4,
+        _ => return format!("{number:.2e}"),
+    };
+    format!("{number:.decimals$}")
 }
 
 /// A whole number with blanks between groups of digits.
@@ -43,6 +51,9 @@ mod tests {
         assert_eq!(short(12.34), "12.3");
         assert_eq!(short(7.0), "7");
         assert_eq!(short(20_000.4), "20 000");
+        assert_eq!(short(-99.97), "-100");
+        assert_eq!([0.0, -12.34, 0.0123].map(short), ["0", "-12.3", "0.0123"]);
+        assert_eq!([1.47e-5, f64::NAN].map(short), ["1.47e-5", "NaN"]);
         assert_eq!(counted(1, "value"), "1 value");
         assert_eq!(counted(2000, "value"), "2 000 values");
     }
