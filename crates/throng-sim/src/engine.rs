@@ -52,8 +52,6 @@ pub(crate) struct Engine {
     own_now: u64,
     /// How far ahead it may be.
     lookahead: u64,
-    /// For each sleeping processor, since when it sleeps.
-    asleep_since: Vec<u64>,
     /// The latest time of any processor.
     latest: u64,
     queue: EventQueue,
@@ -123,7 +121,6 @@ impl Engine {
             now: 0,
             own_now: 0,
             lookahead,
-            asleep_since: vec![0; processors],
             latest: 0,
             current: 0,
             queue,
@@ -281,7 +278,8 @@ impl Engine {
         issued_at.saturating_add(cycles)
     }
 
-    /// Those who sleep on a copy of `line` that was taken away wake up when they learn of it.
+    /// Those who sleep on a copy of `line` that was taken away wake up when they learn of it: later
+    /// than any of them can have run ahead.
     #[inline]
     fn tell_revoked(&mut self, line: LineId) {
         if self.revoked.is_empty() {
@@ -291,7 +289,6 @@ impl Engine {
             let sooner = time < self.queue.time_of(processor);
             if self.sleepers.sleeps_on(processor, line) && sooner {
                 self.sleepers.remove(processor);
-                let time = time.max(self.asleep_since[processor]);
                 self.queue.set(processor, time.clamp(self.now, TIME_END - 2));
             }
         }
@@ -331,8 +328,7 @@ impl Engine {
         if written.is_some() {
             let line = self.words[word as usize];
             while let Some(sleeper) = self.sleepers.wake_one(line) {
-                let time = self.own_now.max(self.asleep_since[sleeper]);
-                self.queue.set(sleeper, time);
+                self.queue.set(sleeper, self.own_now);
             }
         }
     }
@@ -341,7 +337,6 @@ impl Engine {
     /// Tells whether it goes on at once.
     pub(crate) fn sleep(&mut self, word: u32, until: Option<u64>) -> bool {
         self.sleepers.insert(self.current, self.words[word as usize], word);
-        self.asleep_since[self.current] = self.own_now;
         match until {
             Some(time) => self.go_on_at(time),
             None => {

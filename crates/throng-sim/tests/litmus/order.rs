@@ -162,6 +162,42 @@ fn every_access_finds_what_was_written_last() {
     }
 }
 
+/// A processor that hits is simulated ahead of the others. Bursts of hits, read and written, with
+/// others taking the lines away in between: in the order of time, each must find what was written
+/// last.
+#[test]
+fn whoever_runs_ahead_is_not_seen_to() {
+    for spec in machines() {
+        for seed in 0..60 {
+            let processors = [2, 3, 9][seed as usize % 3];
+            let outcome = Simulation::new()
+                .machine(spec.clone())
+                .processors(processors)
+                .seed(seed)
+                .record_trace(true)
+                .run(Words::new, |words, cpu| {
+                    for _ in 0..20 {
+                        let word = words.get(cpu.random_below(Words::COUNT));
+                        let writes = cpu.random_below(3) == 0;
+                        for i in 0..cpu.random_below(30) {
+                            match i % 7 {
+                                0 if writes => drop(word.fetch_add(1, SeqCst)),
+                                6 => drop(word.spin_while(cpu, 9, SeqCst, |seen| seen % 2 == 0)),
+                                _ => drop(word.load(SeqCst)),
+                            }
+                        }
+                    }
+                    cpu.clock()
+                })
+                .unwrap();
+            assert_eq!(outcome.end, End::Finished, "{}, seed {seed}", spec.name);
+            assert_sequential(&outcome.trace.unwrap(), processors);
+            let last = outcome.results.into_iter().flatten().max();
+            assert_eq!(Some(outcome.cycles), last, "{}, seed {seed}", spec.name);
+        }
+    }
+}
+
 /// A token goes round: each waits for its number and then passes it on, in one way or another,
 /// while words of the same line are written and read by those who feel like it.
 fn pass_the_token(words: &Words, cpu: &SimCpu, processors: u64) {
