@@ -72,6 +72,8 @@ pub mod counter;
 pub mod lock;
 pub mod machine;
 
+pub use counter::Counter;
+
 /// The README's code, compiled and run with the doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

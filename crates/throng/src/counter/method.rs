@@ -224,6 +224,7 @@ impl<M: Machine> fmt::Debug for Registered<M> {
 #[must_use]
 pub fn methods<M: Machine>() -> Vec<Registered<M>> {
     vec![
+        Registered::of::<Counter<M>>(),
         Registered::of::<Hardware<M>>(),
         Registered::of::<Locked<M, BackoffLock<M>>>(),
         Registered::of::<Locked<M, McsLock<M>>>(),
@@ -237,6 +238,7 @@ pub fn methods<M: Machine>() -> Vec<Registered<M>> {
         Registered::of::<DiffractingTree<M, StarvationFree<M>>>(),
         Registered::of::<DiffractingTree<M, WaitFree<M>>>(),
         Registered::of::<Funnel<M>>(),
+        Registered::of::<Gathering<M>>(),
     ]
 }
 

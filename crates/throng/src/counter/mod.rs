@@ -26,16 +26,20 @@
 
 mod combining_tree;
 mod counting_network;
+mod default;
 pub mod diffracting;
 mod funnel;
+pub mod gathering;
 mod hardware;
 mod locked;
 mod method;
 
 pub use combining_tree::CombiningTree;
 pub use counting_network::{AtomicNumber, CountingNetwork, LockedNumber, Number};
+pub use default::{Builder, Counter, Policy, Stats};
 pub use diffracting::DiffractingTree;
 pub use funnel::{Funnel, FunnelShape};
+pub use gathering::Gathering;
 pub use hardware::Hardware;
 pub use locked::Locked;
 pub use method::{About, Consistency, Method, Progress, Registered, Shape, ShapeError, methods};

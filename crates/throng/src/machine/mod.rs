@@ -60,6 +60,7 @@ use std::fmt::Debug;
 use std::sync::atomic::Ordering;
 
 mod ids;
+mod location;
 mod native;
 mod per_cpu;
 mod place;
@@ -174,6 +175,14 @@ pub trait Cpu: Debug {
     /// A small number that no other processor has at the same time. Numbers are reused after their
     /// processor has gone, and there is no largest one.
     fn id(&self) -> usize;
+
+    /// Where the processor is: processors with close numbers are close to each other, as the cores
+    /// of one cache are. For speed only: several may say the same, and the answer may change from
+    /// call to call.
+    #[inline]
+    fn location(&self) -> usize {
+        self.id()
+    }
 
     /// 64 random bits, of the quality that spreading load needs and no better.
     fn random(&self) -> u64;

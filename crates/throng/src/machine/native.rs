@@ -9,7 +9,7 @@ use std::sync::atomic::{self, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Cell, Cpu, Machine, Place, SplitMix64, Word, ids};
+use super::{Cell, Cpu, Machine, Place, SplitMix64, Word, ids, location};
 
 /// Real threads on the machine the program runs on.
 ///
@@ -244,6 +244,12 @@ impl Cpu for NativeCpu {
     #[inline]
     fn id(&self) -> usize {
         ids::current()
+    }
+
+    /// The core that the thread runs on, where the system tells (Linux on x86-64).
+    #[inline]
+    fn location(&self) -> usize {
+        location::current()
     }
 
     #[inline]

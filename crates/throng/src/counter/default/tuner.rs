@@ -1,0 +1,67 @@
+//! The one who looks at the counter and decides: whoever draws the right number, one at a time.
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use super::policy::{STATE_WORDS, State};
+use crate::machine::{Line, Machine, Place, Word};
+
+/// Nobody is looking.
+const FREE: u64 = u64::MAX;
+
+/// A look that began so many windows ago is given up.
+const STALE_WINDOWS: u64 = 64;
+
+/// What is remembered from one look to the next, for one at a time to change.
+///
+/// It is kept in plain words, so that the worst that a look without end can do, when it goes on
+/// after all, is to confuse the policy for a while.
+#[derive(Debug)]
+pub(super) struct Tuner<M: Machine> {
+    /// The number at which the present look began, or [`FREE`].
+    looking: Line<M::Word>,
+    state: Line<[M::Word; STATE_WORDS]>,
+}
+
+impl<M: Machine> Tuner<M> {
+    pub(super) fn new(state: State) -> Self {
+        let words = state.to_words();
+        Tuner {
+            looking: Line::word::<M>(FREE, Place::named("tuner")),
+            state: Line::new::<M>(Place::named("tuner's state"), |spot| {
+                words.map(|word| M::Word::new(word, spot))
+            }),
+        }
+    }
+
+    /// Lets `f` change the state if it is `due`, unless someone else is at it, on behalf of whoever
+    /// drew `number` at the end of a window of so many numbers.
+    pub(super) fn look<R>(
+        &self,
+        number: u64,
+        window: u64,
+        due: impl FnOnce(&State) -> bool,
+        f: impl FnOnce(&mut State) -> R,
+    ) -> Option<R> {
+        let since = self.looking.load(Relaxed);
+        let stale = number.saturating_sub(since) > window.saturating_mul(STALE_WINDOWS);
+        if since != FREE && !stale {
+            return None;
+        }
+        self.looking.compare_exchange(since, number, Acquire, Relaxed).ok()?;
+        let mut state = self.state();
+        let result = due(&state).then(|| f(&mut state));
+        if result.is_some() {
+            for (word, value) in self.state.iter().zip(state.to_words()) {
+                word.store(value, Relaxed);
+            }
+        }
+        // Unless another one has taken over meanwhile.
+        let _ = self.looking.compare_exchange(number, FREE, Release, Relaxed);
+        result
+    }
+
+    /// A copy of the state, perhaps while it changes.
+    pub(super) fn state(&self) -> State {
+        State::from_words(std::array::from_fn(|i| self.state[i].load(Relaxed)))
+    }
+}
