@@ -85,19 +85,23 @@ pub struct Shape {
     pub backoff: u32,
     /// How many past batches are kept in one piece, where the method keeps them.
     pub bank: usize,
+    /// Whether a counter that can change its shape does so all the time, needed or not: what checks
+    /// use.
+    pub restless: bool,
 }
 
 impl Shape {
     /// The shape for so many processors, all else as the papers advise.
     #[must_use]
     pub const fn for_processors(processors: usize) -> Self {
-        Shape { processors, width: None, spin: 128, backoff: MOST_BACKOFF, bank: 128 }
+        let (spin, backoff, bank) = (128, MOST_BACKOFF, 128);
+        Shape { processors, width: None, spin, backoff, bank, restless: false }
     }
 
     /// The smallest shape of this width: what exhaustive checks use.
     #[must_use]
     pub const fn tiny(processors: usize, width: usize) -> Self {
-        Shape { processors, width: Some(width), spin: 1, backoff: 1, bank: 1 }
+        Shape { processors, width: Some(width), spin: 1, backoff: 1, bank: 1, restless: true }
     }
 }
 
@@ -236,6 +240,8 @@ pub fn methods<M: Machine>() -> Vec<Registered<M>> {
         Registered::of::<DiffractingTree<M, SecondChance<M>>>(),
         Registered::of::<DiffractingTree<M, StarvationFree<M>>>(),
         Registered::of::<DiffractingTree<M, WaitFree<M>>>(),
+        Registered::of::<SelfTuning<M>>(),
+        Registered::of::<SelfTuning<M, SecondChance<M>>>(),
         Registered::of::<Funnel<M>>(),
     ]
 }

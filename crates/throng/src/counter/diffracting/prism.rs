@@ -86,6 +86,11 @@ impl<M: Machine> LockedToggle<M> {
         }))
     }
 
+    /// Where the next token goes, while none is inside.
+    pub(super) fn next(&self) -> Side {
+        Side::of(self.0.passed.load(Relaxed))
+    }
+
     /// Phase 2: tries once to take the lock and pass the toggle. The token must be announced at
     /// `node`; it is announced still if the answer is `Busy`.
     #[inline]

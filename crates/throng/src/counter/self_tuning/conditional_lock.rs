@@ -1,0 +1,115 @@
+//! The lock of a leaf: tokens wait for it, adjustments give way to those above them (ST07 section
+//! 5.4, `AcquireLock_cond`).
+//!
+//! # The lock word
+//!
+//! | value | who holds it |
+//! |---|---|
+//! | 0 | nobody |
+//! | n, a node | an adjustment of node n: a grow of leaf n or a shrink of balancer n |
+//! | 2^64 - 1 | a token that takes its number |
+//!
+//! ## Memory ordering
+//! The compare-exchange that finds the lock free acquires what the store in `release` released.
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use crate::lock::Backoff;
+use crate::machine::{Machine, Word};
+
+const FREE: u64 = 0;
+const TOKEN: u64 = u64::MAX;
+
+/// Whether node `above` is `node` or one of its ancestors.
+#[inline]
+pub(super) fn is_same_or_above(above: usize, node: usize) -> bool {
+    above <= node && node >> (node.ilog2() - above.ilog2()) == above
+}
+
+/// A lock that an adjustment gets unless one of the same node or from further up the tree has it.
+#[derive(Debug)]
+pub(super) struct ConditionalLock<M: Machine> {
+    holder: M::Word,
+    most_backoff: u32,
+}
+
+impl<M: Machine> ConditionalLock<M> {
+    pub(super) fn new(spot: &M::Spot, most_backoff: u32) -> Self {
+        ConditionalLock { holder: M::Word::new(FREE, spot), most_backoff }
+    }
+
+    /// Waits for the lock, whoever has it, and takes it for a token.
+    #[inline]
+    pub(super) fn acquire(&self, cpu: &M::Cpu) {
+        let taken = self.acquire_unless(cpu, TOKEN, |_| false);
+        debug_assert!(taken, "a token waits for everybody");
+    }
+
+    /// Waits for the lock and takes it for an adjustment of `node`; gives up, and says so, as soon
+    /// as an adjustment of the same node or of one above has it.
+    pub(super) fn acquire_for(&self, cpu: &M::Cpu, node: usize) -> bool {
+        let goes_first = |holder: u64| holder != TOKEN && is_same_or_above(holder as usize, node);
+        self.acquire_unless(cpu, node as u64, goes_first)
+    }
+
+    #[inline]
+    fn acquire_unless(&self, cpu: &M::Cpu, me: u64, goes_first: impl Fn(u64) -> bool) -> bool {
+        let mut backoff = None;
+        loop {
+            match self.holder.compare_exchange(FREE, me, Acquire, Relaxed) {
+                Ok(_) => return true,
+                Err(holder) if goes_first(holder) => return false,
+                Err(_) => {}
+            }
+            backoff.get_or_insert_with(|| Backoff::new(self.most_backoff)).idle(cpu);
+            let blocked = |holder: u64| holder != FREE && !goes_first(holder);
+            let holder = self.holder.wait_while(cpu, Relaxed, blocked);
+            if holder != FREE {
+                return false;
+            }
+        }
+    }
+
+    /// Frees the lock, which the caller must hold.
+    #[inline]
+    pub(super) fn release(&self) {
+        self.holder.store(FREE, Release);
+    }
+
+    /// Whether nobody holds it.
+    pub(super) fn is_free(&self) -> bool {
+        self.holder.load(Acquire) == FREE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Line, Native, Place};
+
+    #[test]
+    fn ancestors_are_told_from_others() {
+        for (above, node) in [(1, 1), (1, 2), (1, 13), (3, 13), (6, 13), (13, 13)] {
+            assert!(is_same_or_above(above, node), "{above} {node}");
+        }
+        for (above, node) in [(2, 1), (2, 3), (2, 13), (7, 13), (26, 13)] {
+            assert!(!is_same_or_above(above, node), "{above} {node}");
+        }
+    }
+
+    #[test]
+    fn an_adjustment_gives_way_to_those_above() {
+        let lock = Line::new::<Native>(Place::named("test"), |spot| {
+            ConditionalLock::<Native>::new(spot, 1)
+        });
+        let cpu = Native::cpu();
+        assert!(lock.acquire_for(&cpu, 3));
+        assert!(!lock.acquire_for(&cpu, 3), "the same node");
+        assert!(!lock.acquire_for(&cpu, 13), "below");
+        lock.release();
+        lock.acquire(&cpu);
+        assert!(!lock.is_free());
+        lock.release();
+        assert!(lock.acquire_for(&cpu, 13));
+    }
+}
