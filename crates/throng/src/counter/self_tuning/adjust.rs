@@ -77,11 +77,14 @@ impl<M: Machine, B: Settled<M>> SelfTuning<M, B> {
             return;
         }
         // Nobody is below and nobody can come there, so it is ours to build (Lemma 2).
-        let leaves = || (node << levels..(node + 1) << levels).rev();
         self.build(node, to, account);
+        // After the switch the toggles move.
+        let next_is_right = |node: usize| self.balancer(node).next_side() == Side::Right;
+        let order = values::grown(node, levels, &next_is_right);
         // Those who come after the switch have to wait for their numbers.
         let mut locked = Vec::with_capacity((1 << levels) + 1);
-        let all = leaves().chain([node]).all(|leaf| self.lock_for(cpu, leaf, node, &mut locked));
+        let leaves = (node << levels..(node + 1) << levels).rev();
+        let all = leaves.chain([node]).all(|leaf| self.lock_for(cpu, leaf, node, &mut locked));
         if !all || !self.is_reachable(node) {
             self.release(&locked);
             return;
@@ -91,10 +94,9 @@ impl<M: Machine, B: Settled<M>> SelfTuning<M, B> {
         let first = self.leaf(node).next() + (pending << level);
         // The old leaf is in use again at once: its tokens, this one among them, have numbers there.
         self.release(&[node]);
-        let next_is_right = |node: usize| self.balancer(node).next_side() == Side::Right;
-        values::grown(node, levels, first, 1 << level, &next_is_right, &mut |leaf, first| {
-            self.leaf(leaf).set_next(first);
-        });
+        for (leaf, turn) in (order.into_iter()).zip(0..) {
+            self.leaf(leaf).set_next(first + (turn << level));
+        }
         locked.pop();
         self.release(&locked);
         cpu.note("grown", levels.into());

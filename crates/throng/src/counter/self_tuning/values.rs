@@ -7,27 +7,21 @@
 //!   level 1, next 5:  5, 7, 9, 11, 13, ..     level 3:  5, 13, ..   7, 15, ..   9, ..   11, ..
 //! ```
 
-/// Numbers for the leaves of a subtree that grows out of a leaf: the first token that comes gets
-/// `first`, the next `first + stride`, and so on.
+/// The leaves `levels` further down than `node`, in the order in which tokens will come to them.
 ///
-/// `next_is_right` tells for a balancer whether its next token goes right. Calls `start` with each
-/// leaf `levels` further down than `node`, and its first number.
+/// `next_is_right` tells for a balancer whether its next token goes right.
 pub(super) fn grown(
     node: usize,
     levels: u32,
-    first: u64,
-    stride: u64,
     next_is_right: &impl Fn(usize) -> bool,
-    start: &mut impl FnMut(usize, u64),
-) {
+) -> Vec<usize> {
     if levels == 0 {
-        start(node, first);
-        return;
+        return vec![node];
     }
     let right_first = usize::from(next_is_right(node));
-    let (sooner, later) = (2 * node + right_first, 2 * node + 1 - right_first);
-    grown(sooner, levels - 1, first, 2 * stride, next_is_right, start);
-    grown(later, levels - 1, first + stride, 2 * stride, next_is_right, start);
+    let sooner = grown(2 * node + right_first, levels - 1, next_is_right);
+    let later = grown(2 * node + 1 - right_first, levels - 1, next_is_right);
+    sooner.into_iter().zip(later).flat_map(|(a, b)| [a, b]).collect()
 }
 
 /// A leaf in use: its level, and its next number.
@@ -66,15 +60,9 @@ mod tests {
 
     #[test]
     fn a_subtree_continues_where_its_leaf_was() {
-        let mut starts = BTreeMap::new();
-        grown(3, 2, 21, 2, &|node| node == 6, &mut |node, first| {
-            starts.insert(node, first);
-        });
         // Tokens go to 6 and 7 in turn, there to 13 before 12 and to 14 before 15.
-        assert_eq!(
-            starts.into_iter().collect::<Vec<_>>(),
-            [(12, 25), (13, 21), (14, 23), (15, 27)]
-        );
+        assert_eq!(grown(3, 2, &|node| node == 6), [13, 14, 12, 15]);
+        assert_eq!(grown(1, 3, &|_| false), [8, 12, 10, 14, 9, 13, 11, 15]);
     }
 
     #[test]
@@ -110,9 +98,9 @@ mod tests {
             let first = self.leaves.remove(&leaf).unwrap();
             let Model { toggles, leaves } = self;
             let right = |node: usize| toggles.get(&node).copied().unwrap_or(0) % 2 == 1;
-            grown(leaf, levels, first, 1 << leaf.ilog2(), &right, &mut |node, first| {
-                leaves.insert(node, first);
-            });
+            for (leaf_below, turn) in grown(leaf, levels, &right).into_iter().zip(0..) {
+                leaves.insert(leaf_below, first + (turn << leaf.ilog2()));
+            }
         }
 
         fn shrink(&mut self, node: usize, effective: u64) -> u64 {
