@@ -125,9 +125,9 @@ fn same_trace_twice(method: Registered<Sim>, trial: &str) {
 fn disturbed(seed: u64) -> Run {
     let processors = [3, 5, 8, 17, 40][seed as usize % 5];
     let width = [Some(1), Some(2), Some(4), None][seed as usize % 4];
-    let usual = Shape::for_processors(processors);
-    let restless = seed % 3 > 0;
-    let shape = Shape { width, spin: 1 << (seed % 6), bank: 2, restless, ..usual };
+    let patience = [0, 0, 1, 3, 80][seed as usize % 7 % 5];
+    let (spin, usual) = (1 << (seed % 6), Shape::for_processors(processors));
+    let shape = Shape { width, spin, bank: 2, patience, ..usual };
     let faults = Faults::none().random_delays(3, 100).random_stalls(processors / 2, 30, 20_000);
     let machine = MachineSpec::ideal(10);
     Run { machine, processors, calls: 4, seed, shape, faults, step_limit: STEP_LIMIT }

@@ -24,6 +24,8 @@
 pub mod measured;
 pub mod options;
 pub mod parallel;
+pub mod reactive;
+pub mod surge;
 pub mod trees;
 
 use std::cell::{Cell, RefCell};

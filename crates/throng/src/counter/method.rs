@@ -5,6 +5,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::diffracting::*;
+use super::reactive::Policy;
 use super::*;
 use crate::lock::{BackoffLock, MOST_BACKOFF, McsLock};
 use crate::machine::Machine;
@@ -85,23 +86,29 @@ pub struct Shape {
     pub backoff: u32,
     /// How many past batches are kept in one piece, where the method keeps them.
     pub bank: usize,
-    /// Whether a counter that can change its shape does so all the time, needed or not: what checks
-    /// use.
-    pub restless: bool,
+    /// How many calls in a row must find a counter too small or too large before it changes its
+    /// shape, where it does. 0: it does all the time, as far as it can; for checks.
+    pub patience: u32,
 }
 
 impl Shape {
     /// The shape for so many processors, all else as the papers advise.
     #[must_use]
     pub const fn for_processors(processors: usize) -> Self {
-        let (spin, backoff, bank) = (128, MOST_BACKOFF, 128);
-        Shape { processors, width: None, spin, backoff, bank, restless: false }
+        Shape {
+            processors,
+            width: None,
+            spin: 128,
+            backoff: MOST_BACKOFF,
+            bank: 128,
+            patience: Policy::PAPER.run,
+        }
     }
 
     /// The smallest shape of this width: what exhaustive checks use.
     #[must_use]
     pub const fn tiny(processors: usize, width: usize) -> Self {
-        Shape { processors, width: Some(width), spin: 1, backoff: 1, bank: 1, restless: true }
+        Shape { processors, width: Some(width), spin: 1, backoff: 1, bank: 1, patience: 0 }
     }
 }
 
@@ -240,6 +247,7 @@ pub fn methods<M: Machine>() -> Vec<Registered<M>> {
         Registered::of::<DiffractingTree<M, SecondChance<M>>>(),
         Registered::of::<DiffractingTree<M, StarvationFree<M>>>(),
         Registered::of::<DiffractingTree<M, WaitFree<M>>>(),
+        Registered::of::<ReactiveTree<M>>(),
         Registered::of::<SelfTuning<M>>(),
         Registered::of::<SelfTuning<M, SecondChance<M>>>(),
         Registered::of::<Funnel<M>>(),

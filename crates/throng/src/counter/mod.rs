@@ -10,6 +10,7 @@
 //! | [`CombiningTree`] | callers that meet on the way up a tree go on as one | linearizable | blocking |
 //! | [`CountingNetwork`] | a bitonic network of toggles, of two kinds | quiescent | by its [`Number`]s |
 //! | [`DiffractingTree`] | a tree of toggles that callers pass in pairs | quiescent | by its [balancer](diffracting) |
+//! | [`ReactiveTree`] | such a tree, which grows and shrinks with the crowd | quiescent | blocking |
 //! | [`SelfTuning`] | such a tree that finds its own depth | quiescent | blocking |
 //! | [`Funnel`] | one caller fetches numbers for all who wait | linearizable | blocking |
 //!
@@ -32,6 +33,7 @@ mod funnel;
 mod hardware;
 mod locked;
 mod method;
+pub mod reactive;
 pub mod self_tuning;
 
 pub use combining_tree::CombiningTree;
@@ -41,6 +43,7 @@ pub use funnel::{Funnel, FunnelShape};
 pub use hardware::Hardware;
 pub use locked::Locked;
 pub use method::{About, Consistency, Method, Progress, Registered, Shape, ShapeError, methods};
+pub use reactive::ReactiveTree;
 pub use self_tuning::SelfTuning;
 
 use crate::machine::{Machine, Native};

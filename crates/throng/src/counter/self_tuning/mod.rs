@@ -326,10 +326,11 @@ impl<M: Machine, B: Settled<M>> Counting<M> for SelfTuning<M, B> {
 impl<M: Machine, B: Settled<M>> Method<M> for SelfTuning<M, B> {
     const ABOUT: About = B::TREE;
 
+    /// As wide as said is as many processors as expected: the tree has no other use for that number.
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
-        let usual = TuningShape::for_processors(shape.processors);
         let deepest = shape.width.map(ShapeError::check_width).transpose()?;
-        let (policy, quorum) = if shape.restless {
+        let usual = TuningShape::for_processors(shape.width.unwrap_or(shape.processors));
+        let (policy, quorum) = if shape.patience == 0 {
             (Policy::Restless, Quorum::Any)
         } else {
             (usual.policy, usual.quorum)
