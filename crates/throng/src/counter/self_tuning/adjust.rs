@@ -20,7 +20,8 @@ impl<M: Machine, B: Settled<M>> SelfTuning<M, B> {
         if self.link(node).kind() == Kind::Leaf {
             let sight = Sight { level: level_of(node), deepest: self.deepest, visitors };
             let below = |bound| cpu.random_below(bound);
-            let wanted = self.policy.decide(&mut account, sight, below);
+            let census = || self.count(|at| at != Position::Outside);
+            let wanted = self.policy.decide(&mut account, sight, below, census);
             if wanted < sight.level {
                 mind.vote(Some(wanted));
                 self.elect(cpu, node, wanted, account);

@@ -1,21 +1,27 @@
 //! The lock of a leaf: tokens wait for it, adjustments give way to those above them (ST07 section
 //! 5.4, `AcquireLock_cond`).
 //!
+//! A token that finds the lock taken draws a ticket and waits for its turn to wait for the lock. So at
+//! most one token, besides adjustments and those that just come by, tries to get it when it is freed,
+//! however many are there.
+//!
 //! # The lock word
 //!
-//! | value | who holds it |
+//! | `holder` | who holds it |
 //! |---|---|
 //! | 0 | nobody |
 //! | n, a node | an adjustment of node n: a grow of leaf n or a shrink of balancer n |
 //! | 2^64 - 1 | a token that takes its number |
 //!
+//! `drawn` and `turn` count: whoever drew t waits while `turn` is less than t.
+//!
 //! ## Memory ordering
-//! The compare-exchange that finds the lock free acquires what the store in `release` released.
+//! The compare-exchange that finds the lock free acquires what the store in `release` released. Tickets
+//! order nothing.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use crate::lock::Backoff;
-use crate::machine::{Machine, Word};
+use crate::machine::{Line, Machine, Place, Word};
 
 const FREE: u64 = 0;
 const TOKEN: u64 = u64::MAX;
@@ -30,19 +36,43 @@ pub(super) fn is_same_or_above(above: usize, node: usize) -> bool {
 #[derive(Debug)]
 pub(super) struct ConditionalLock<M: Machine> {
     holder: M::Word,
-    most_backoff: u32,
+    /// Tickets drawn.
+    drawn: Line<M::Word>,
+    /// Whose turn it is to wait for the lock.
+    turn: Line<M::Word>,
 }
 
 impl<M: Machine> ConditionalLock<M> {
-    pub(super) fn new(spot: &M::Spot, most_backoff: u32) -> Self {
-        ConditionalLock { holder: M::Word::new(FREE, spot), most_backoff }
+    /// The lock of leaf `node`, beside what it protects.
+    pub(super) fn new(spot: &M::Spot, node: usize) -> Self {
+        let word = |name| Line::word::<M>(0, Place::named(name).index(node));
+        ConditionalLock {
+            holder: M::Word::new(FREE, spot),
+            drawn: word("ticket"),
+            turn: word("turn"),
+        }
+    }
+
+    #[inline]
+    fn try_acquire(&self, me: u64) -> Result<(), u64> {
+        self.holder.compare_exchange(FREE, me, Acquire, Relaxed).map(drop)
     }
 
     /// Waits for the lock, whoever has it, and takes it for a token.
     #[inline]
     pub(super) fn acquire(&self, cpu: &M::Cpu) {
-        let taken = self.acquire_unless(cpu, TOKEN, |_| false);
-        debug_assert!(taken, "a token waits for everybody");
+        if self.try_acquire(TOKEN).is_err() {
+            self.acquire_in_turn(cpu);
+        }
+    }
+
+    #[cold]
+    fn acquire_in_turn(&self, cpu: &M::Cpu) {
+        let ticket = self.drawn.fetch_add(1, Relaxed);
+        self.turn.wait_while(cpu, Relaxed, |turn| turn != ticket);
+        let got = self.acquire_unless(cpu, TOKEN, |_| false);
+        debug_assert!(got, "a token waits for everybody");
+        self.turn.store(ticket + 1, Relaxed);
     }
 
     /// Waits for the lock and takes it for an adjustment of `node`; gives up, and says so, as soon
@@ -52,19 +82,16 @@ impl<M: Machine> ConditionalLock<M> {
         self.acquire_unless(cpu, node as u64, goes_first)
     }
 
-    #[inline]
     fn acquire_unless(&self, cpu: &M::Cpu, me: u64, goes_first: impl Fn(u64) -> bool) -> bool {
-        let mut backoff = None;
+        let goes_first = |holder: u64| holder != FREE && goes_first(holder);
         loop {
-            match self.holder.compare_exchange(FREE, me, Acquire, Relaxed) {
-                Ok(_) => return true,
+            match self.try_acquire(me) {
+                Ok(()) => return true,
                 Err(holder) if goes_first(holder) => return false,
                 Err(_) => {}
             }
-            backoff.get_or_insert_with(|| Backoff::new(self.most_backoff)).idle(cpu);
             let blocked = |holder: u64| holder != FREE && !goes_first(holder);
-            let holder = self.holder.wait_while(cpu, Relaxed, blocked);
-            if holder != FREE {
+            if goes_first(self.holder.wait_while(cpu, Relaxed, blocked)) {
                 return false;
             }
         }
@@ -85,7 +112,7 @@ impl<M: Machine> ConditionalLock<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Line, Native, Place};
+    use crate::machine::Native;
 
     #[test]
     fn ancestors_are_told_from_others() {
@@ -100,7 +127,7 @@ mod tests {
     #[test]
     fn an_adjustment_gives_way_to_those_above() {
         let lock = Line::new::<Native>(Place::named("test"), |spot| {
-            ConditionalLock::<Native>::new(spot, 1)
+            ConditionalLock::<Native>::new(spot, 13)
         });
         let cpu = Native::cpu();
         assert!(lock.acquire_for(&cpu, 3));

@@ -26,10 +26,10 @@ struct Counter<M: Machine> {
 }
 
 impl<M: Machine> Leaf<M> {
-    pub(super) fn new(node: usize, account: Account, most_backoff: u32) -> Self {
+    pub(super) fn new(node: usize, account: Account) -> Self {
         Leaf {
             counter: Line::new::<M>(Place::named("leaf").index(node), |spot| Counter {
-                lock: ConditionalLock::new(spot, most_backoff),
+                lock: ConditionalLock::new(spot, node),
                 next: M::Word::new(0, spot),
             }),
             visitors: Line::word::<M>(0, Place::named("visitors").index(node)),

@@ -147,6 +147,8 @@ pub struct Account {
     before: f64,
     /// The last load seen.
     load: f64,
+    /// Visits since the last census.
+    visits: u32,
 }
 
 impl Account {
@@ -161,7 +163,18 @@ impl Account {
             phase: Phase::new(processors - 1.0, LEAST_LOAD, kept),
             before: 0.0,
             load: LEAST_LOAD,
+            visits: 0,
         }
+    }
+
+    /// Counts a visit; whether it is the P-th since the last time.
+    fn is_due(&mut self) -> bool {
+        self.visits += 1;
+        let due = f64::from(self.visits) >= self.processors;
+        if due {
+            self.visits = 0;
+        }
+        due
     }
 
     /// Sees so many processors at the tree, and converts what must be converted now.
@@ -234,8 +247,16 @@ impl Account {
 /// Who decides when a leaf moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// The [`Account`] of each leaf: what the paper does.
+    /// The [`Account`] of each leaf, which takes its own visitors for as many as every other leaf
+    /// has (ST07 equation 2): what the paper does.
+    ///
+    /// A leaf on level l is never visited by fewer than one, and so never sees a load below 2^l. From
+    /// level log2(P / c) down that is too much to convert anything back: there it stays, whoever
+    /// leaves.
     Threat,
+    /// The same with a load that is counted: every P-th visitor of a leaf looks who is in the tree,
+    /// one more access a call. Ours. Slower to grow, and comes back.
+    Census,
     /// Any level but the one where the leaf is, at every visit, needed or not: what checks use.
     Restless,
 }
@@ -252,26 +273,26 @@ pub struct Sight {
 }
 
 impl Policy {
-    /// The level on which the leaf should be. `random_below(n)` draws a number below n.
+    /// The level on which the leaf should be. `random_below(n)` draws a number below n, `census`
+    /// counts the processors in the tree.
     pub fn decide(
         self,
         account: &mut Account,
         sight: Sight,
         random_below: impl FnOnce(usize) -> usize,
+        census: impl FnOnce() -> u64,
     ) -> u32 {
         let Sight { level, deepest, visitors } = sight;
         match self {
-            Policy::Threat => {
-                // ST07 equation 2: the other leaves should have as many.
-                account.observe(visitors as f64 * (1_u64 << level) as f64);
-                account.level().min(deepest)
-            }
-            Policy::Restless if deepest == 0 => 0,
+            Policy::Threat => account.observe(visitors as f64 * f64::from(1 << level)),
+            Policy::Census if account.is_due() => account.observe(census() as f64),
+            Policy::Census => {}
             Policy::Restless => {
                 let others = random_below(deepest as usize) as u32;
-                (level + 1 + others) % (deepest + 1)
+                return (level + u32::from(deepest > 0) + others) % (deepest + 1);
             }
         }
+        account.level().min(deepest)
     }
 }
 
@@ -308,6 +329,27 @@ mod tests {
     }
 
     #[test]
+    fn what_a_leaf_sees_of_itself_does_not_bring_it_back_and_a_census_does() {
+        let sight = Sight { level: 4, deepest: 5, visitors: 1 };
+        let mut grown = Account::new(32);
+        while grown.level() < 4 {
+            grown.observe(16.0);
+            grown.observe(32.0);
+        }
+        let after = |policy: Policy, everyone: u64| {
+            let mut account = grown;
+            (0..10_000).for_each(|_| {
+                policy.decide(&mut account, sight, |_| 0, || everyone);
+            });
+            account.level()
+        };
+        assert_eq!(after(Policy::Threat, 1), 4, "one visitor looks like sixteen");
+        assert_eq!(after(Policy::Census, 28), 4);
+        assert!(after(Policy::Census, 4) < 4);
+        assert_eq!(after(Policy::Census, 1), 0);
+    }
+
+    #[test]
     fn two_processors_never_need_a_tree() {
         let mut account = Account::new(2);
         for load in [1.0, 2.0, 1.0, 2.0, 9.0] {
@@ -323,7 +365,7 @@ mod tests {
             for level in 0..=deepest {
                 let sight = Sight { level, deepest, visitors: 1 };
                 let to: Vec<u32> = (0..deepest.max(1) as usize)
-                    .map(|drawn| Policy::Restless.decide(&mut account, sight, |_| drawn))
+                    .map(|drawn| Policy::Restless.decide(&mut account, sight, |_| drawn, || 0))
                     .collect();
                 let others: Vec<u32> = (0..=deepest).filter(|&l| l != level).collect();
                 let mut sorted = to.clone();
