@@ -21,7 +21,9 @@ use crate::machines::Machine;
 use crate::output;
 use crate::plan::{MAX_DEPTH, number, optional, unknown_method};
 use crate::simulated::reactive::{self, Behaviour};
-use crate::simulated::{CounterChoice, CountingRun, Tuning, options, trees, usual_step_limit};
+use crate::simulated::{
+    CounterChoice, CountingRun, Tuning, options, self_tuning, trees, usual_step_limit,
+};
 use report::Report;
 
 const DEFAULT_METHOD: &str = "diffracting";
@@ -66,7 +68,7 @@ impl SimulatePlan {
         let method = typed.method.as_deref().unwrap_or(DEFAULT_METHOD);
         let counter = match (&typed.prisms, &typed.policy) {
             (Some(list), _) => find_tree(method, list)?,
-            (None, Some(list)) => find_reactive(method, width.unwrap_or(1), list)?,
+            (None, Some(list)) => find_changing(method, width.unwrap_or(1), list)?,
             (None, None) => find_counter(method, tuning)?,
         };
         let machine = Machine::find(typed.machine.as_deref().unwrap_or(DEFAULT_MACHINE))?;
@@ -153,12 +155,17 @@ fn find_tree(name: &str, list: &str) -> Result<CounterChoice, Error> {
     })
 }
 
-/// The reactive tree of this width with this policy.
-fn find_reactive(name: &str, width: usize, list: &str) -> Result<CounterChoice, Error> {
+/// The tree of this width with this policy.
+fn find_changing(name: &str, width: usize, list: &str) -> Result<CounterChoice, Error> {
     // A width that cannot be is refused here.
     find_counter(name, Tuning { width: Some(width), ..Tuning::default() })?.build(1)?;
     let wrong =
         |allowed: String| Error::Value { option: "--policy", value: list.to_owned(), allowed };
+    if self_tuning::is_one(name) {
+        let tree = |tuned| self_tuning::tree(name, width.ilog2(), tuned);
+        let found = self_tuning::Tuned::parse(list).and_then(tree);
+        return found.ok_or_else(|| wrong(self_tuning::ALLOWED.to_owned()));
+    }
     if name != reactive::NAME {
         return Err(wrong(format!("left out: {name} never changes its shape")));
     }
@@ -319,6 +326,11 @@ mod tests {
             message(&[("policy", "fixed"), ("width", "4")]),
             "--policy fixed: must be left out: diffracting never changes its shape"
         );
+        let census = [("method", "self-tuning"), ("policy", "census,9"), ("width", "8")];
+        let command = SimulatePlan::resolve(&typed(&census)).unwrap().run.replay_command();
+        assert!(command.starts_with("throng simulate self-tuning --width 8 --policy census,9 "));
+        let fixed = [("method", "self-tuning-prism"), ("policy", "fixed"), ("width", "8")];
+        assert!(message(&fixed).starts_with("--policy fixed: must be threat or census, a comma"));
         let wide = [("method", "reactive"), ("policy", "fixed"), ("width", "6")];
         assert!(message(&wide).contains("width 6: must be a power of two"));
     }

@@ -25,6 +25,7 @@ pub mod measured;
 pub mod options;
 pub mod parallel;
 pub mod reactive;
+pub mod self_tuning;
 pub mod surge;
 pub mod trees;
 
