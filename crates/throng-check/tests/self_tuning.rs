@@ -1,7 +1,7 @@
 //! What the proof in `counter/self_tuning/README.md` says, on the simulator: self-tuning trees that
 //! change at every visit, with processors stopped for long at every step, counted and then looked at.
 
-use throng::counter::diffracting::{SecondChance, Toggle};
+use throng::counter::diffracting::{StarvationFree, Toggle};
 use throng::counter::self_tuning::policy::Policy;
 use throng::counter::self_tuning::{LeafInUse, Quorum, SelfTuning, Settled, TuningShape};
 use throng::counter::{Counting, Method, Shape};
@@ -132,7 +132,7 @@ fn tiny_trees_change<B: Settled<Sim>>() {
 #[test]
 fn the_trees_of_other_checks_change() {
     tiny_trees_change::<Toggle<Sim>>();
-    tiny_trees_change::<SecondChance<Sim>>();
+    tiny_trees_change::<StarvationFree<Sim>>();
 }
 
 /// One processor after another stops for long at one step after another; so at every step of a grow
@@ -158,7 +158,7 @@ fn stopped_anywhere<B: Settled<Sim>>(shape: TuningShape, processors: usize, call
 fn stopping_at_any_step_harms_nobody() {
     for deepest in 1..=3 {
         stopped_anywhere::<Toggle<Sim>>(restless(deepest, Quorum::Any), 3, 4);
-        stopped_anywhere::<SecondChance<Sim>>(restless(deepest, Quorum::Any), 3, 4);
+        stopped_anywhere::<StarvationFree<Sim>>(restless(deepest, Quorum::Any), 3, 4);
     }
     stopped_anywhere::<Toggle<Sim>>(restless(2, Quorum::Majority), 4, 5);
 }
@@ -176,7 +176,7 @@ fn crowds_with_stalls_are_counted() {
         let run = Run { processors, calls: 12, shape: restless(deepest, quorum), seed, faults };
         let [grown, shrunk] = changes(&run.check::<Toggle<Sim>>());
         assert!(grown.0 > 0, "{grown:?} {shrunk:?}");
-        run.check::<SecondChance<Sim>>();
+        run.check::<StarvationFree<Sim>>();
     }
 }
 

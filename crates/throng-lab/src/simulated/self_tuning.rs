@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use throng::counter::diffracting::{SecondChance, Toggle};
+use throng::counter::diffracting::{StarvationFree, Toggle};
 use throng::counter::self_tuning::policy::Policy;
 use throng::counter::self_tuning::{SelfTuning, Settled, TuningShape};
 use throng::counter::{Counting, ShapeError};
@@ -55,7 +55,7 @@ impl Tuned {
 type Build = fn(u32, Tuned) -> Result<Box<dyn Counting<Sim>>, ShapeError>;
 
 /// Every kind of self-tuning tree.
-const KINDS: [(&str, Build); 2] = [kind::<Toggle<Sim>>(), kind::<SecondChance<Sim>>()];
+const KINDS: [(&str, Build); 2] = [kind::<Toggle<Sim>>(), kind::<StarvationFree<Sim>>()];
 
 const fn kind<B: Settled<Sim>>() -> (&'static str, Build) {
     (B::TREE.name, build::<B>)

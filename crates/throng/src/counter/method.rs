@@ -249,7 +249,7 @@ pub fn methods<M: Machine>() -> Vec<Registered<M>> {
         Registered::of::<DiffractingTree<M, WaitFree<M>>>(),
         Registered::of::<ReactiveTree<M>>(),
         Registered::of::<SelfTuning<M>>(),
-        Registered::of::<SelfTuning<M, SecondChance<M>>>(),
+        Registered::of::<SelfTuning<M, StarvationFree<M>>>(),
         Registered::of::<Funnel<M>>(),
     ]
 }

@@ -97,17 +97,21 @@ fn surges(
     Ok(all)
 }
 
-/// A number over time, in ms since `zero_cycle`: the mean of all runs, in the middle of each interval.
-fn over_time(name: &str, surges: &[Surge], zero_cycle: u64, number: fn(&Interval) -> f64) -> Curve {
+/// A number over time, in ms since `zero_cycle`: the mean of all runs, in the middle of each interval
+/// of so many cycles.
+fn over_time(
+    (name, surges): &(&'static str, Vec<Surge>),
+    zero_cycle: u64,
+    interval_cycles: u64,
+    number: fn(&Interval) -> f64,
+) -> Curve {
     let intervals = surges.iter().map(|surge| surge.intervals.len()).min().unwrap_or(0);
     let point = |i: usize| {
         let numbers: Vec<f64> = surges.iter().map(|surge| number(&surge.intervals[i])).collect();
-        let starts = surges[0].intervals[..=i].iter().rev().take(2);
-        let starts: Vec<f64> = starts.map(|interval| interval.start_cycle as f64).collect();
-        let half = starts.get(1).map_or(0.0, |before| (starts[0] - before) / 2.0);
-        Point::of(ms(starts[0] + half - zero_cycle as f64), &numbers)
+        let middle = (i as f64 + 0.5) * interval_cycles as f64;
+        Point::of(ms(middle - zero_cycle as f64), &numbers)
     };
-    Curve::measured(name, (0..intervals).map(point).collect())
+    Curve::measured(*name, (0..intervals).map(point).collect())
 }
 
 fn ms(cycles: f64) -> f64 {

@@ -45,11 +45,6 @@ pub struct PrismThenLock<M: Machine, const ADAPTIVE: bool, const SECOND_CHANCE: 
 impl<M: Machine, const ADAPTIVE: bool, const SECOND_CHANCE: bool>
     PrismThenLock<M, ADAPTIVE, SECOND_CHANCE>
 {
-    /// Where the next token goes, while none is inside.
-    pub(in crate::counter) fn next(&self) -> Side {
-        self.toggle.next()
-    }
-
     fn spin(&self, token: &Token<'_, M>) -> u32 {
         let learnt = if ADAPTIVE { token.own_spin(self.node) } else { None };
         learnt.unwrap_or(self.first_spin)

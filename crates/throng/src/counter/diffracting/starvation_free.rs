@@ -73,6 +73,11 @@ impl<M: Machine> StarvationFree<M> {
         }
     }
 
+    /// Where the next token goes, while none is inside.
+    pub(in crate::counter) fn next(&self) -> Side {
+        self.toggle.next()
+    }
+
     /// Starts again with a toggle that sends the next token to `side`; tokens of other settings
     /// neither pass it nor meet those of this one.
     pub(in crate::counter) fn set(&self, cpu: &M::Cpu, setting: Setting, side: Side) {

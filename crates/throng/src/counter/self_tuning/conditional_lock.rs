@@ -58,21 +58,26 @@ impl<M: Machine> ConditionalLock<M> {
         self.holder.compare_exchange(FREE, me, Acquire, Relaxed).map(drop)
     }
 
-    /// Waits for the lock, whoever has it, and takes it for a token.
+    /// Waits for the lock, whoever has it, takes it for a token, runs `f` and frees it.
     #[inline]
-    pub(super) fn acquire(&self, cpu: &M::Cpu) {
-        if self.try_acquire(TOKEN).is_err() {
-            self.acquire_in_turn(cpu);
+    pub(super) fn with<R>(&self, cpu: &M::Cpu, f: impl FnOnce() -> R) -> R {
+        let ticket = self.try_acquire(TOKEN).is_err().then(|| self.acquire_in_turn(cpu));
+        let result = f();
+        self.release();
+        if let Some(ticket) = ticket {
+            // Not before: the next in turn would take the line from under our hands.
+            self.turn.store(ticket + 1, Relaxed);
         }
+        result
     }
 
     #[cold]
-    fn acquire_in_turn(&self, cpu: &M::Cpu) {
+    fn acquire_in_turn(&self, cpu: &M::Cpu) -> u64 {
         let ticket = self.drawn.fetch_add(1, Relaxed);
         self.turn.wait_while(cpu, Relaxed, |turn| turn != ticket);
         let got = self.acquire_unless(cpu, TOKEN, |_| false);
         debug_assert!(got, "a token waits for everybody");
-        self.turn.store(ticket + 1, Relaxed);
+        ticket
     }
 
     /// Waits for the lock and takes it for an adjustment of `node`; gives up, and says so, as soon
@@ -134,9 +139,7 @@ mod tests {
         assert!(!lock.acquire_for(&cpu, 3), "the same node");
         assert!(!lock.acquire_for(&cpu, 13), "below");
         lock.release();
-        lock.acquire(&cpu);
-        assert!(!lock.is_free());
-        lock.release();
+        lock.with(&cpu, || assert!(!lock.is_free()));
         assert!(lock.acquire_for(&cpu, 13));
     }
 }

@@ -74,12 +74,12 @@ impl<M: Machine> Leaf<M> {
     /// one that has not got its number.
     #[inline]
     pub(super) fn take(&self, cpu: &M::Cpu, trace: &Trace<M>, stride: u64) -> u64 {
-        self.lock().acquire(cpu);
-        let number = self.next();
-        self.set_next(number + stride);
-        trace.leave();
-        self.lock().release();
-        number
+        self.lock().with(cpu, || {
+            let number = self.next();
+            self.set_next(number + stride);
+            trace.leave();
+            number
+        })
     }
 }
 

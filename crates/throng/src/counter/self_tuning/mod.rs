@@ -39,7 +39,7 @@
 //! | tree | balancers | from |
 //! |---|---|---|
 //! | `SelfTuning<M, Toggle<M>>` | one `fetch_add` each | ST07 "ST-tree" |
-//! | `SelfTuning<M, SecondChance<M>>` | prisms, spin of at most 128 | ST07 "ST-tree(P)" |
+//! | `SelfTuning<M, StarvationFree<M>>` | prisms, spin of at most 128 | ST07 "ST-tree(P)" |
 //!
 //! ```
 //! use throng::counter::SelfTuning;
@@ -79,8 +79,8 @@
 //!   leaves that are no longer in use would have to be taken out of.
 //! - *A leaf that comes into use takes over the account* of the leaf that grew, or of the one that
 //!   carried out the shrink; the paper does not say.
-//! - *Prisms have a fixed size*, for a tree of log2(P / 4) levels: about what the paper reports. In the
-//!   paper processors estimate the depth while they walk.
+//! - *Prisms have a fixed size*, as for a tree that is as deep as it can be. In the paper processors
+//!   estimate the depth while they walk.
 //! - The [policy] has its own list.
 //!
 //! ## Memory ordering
@@ -164,13 +164,6 @@ impl TuningShape {
             spin: 128,
         }
     }
-
-    /// The depth for which prisms are made: a leaf for four processors.
-    const fn usual_depth(&self) -> u32 {
-        let leaves = self.processors / 4;
-        let usual = if leaves == 0 { 0 } else { leaves.ilog2() };
-        if usual < self.deepest { usual } else { self.deepest }
-    }
 }
 
 /// A leaf of a tree, in use.
@@ -186,13 +179,13 @@ pub struct LeafInUse {
 ///
 /// ```
 /// use throng::counter::SelfTuning;
-/// use throng::counter::diffracting::SecondChance;
+/// use throng::counter::diffracting::StarvationFree;
 /// use throng::counter::self_tuning::TuningShape;
 /// use throng::machine::Native;
 ///
 /// let shape = TuningShape::for_processors(30);
 /// let toggles = SelfTuning::new(&shape)?;
-/// let prisms = SelfTuning::<Native, SecondChance>::on_machine(&shape)?;
+/// let prisms = SelfTuning::<Native, StarvationFree>::on_machine(&shape)?;
 /// assert_eq!((toggles.next(), prisms.next()), (0, 0));
 /// # Ok::<(), throng::counter::ShapeError>(())
 /// ```
@@ -226,7 +219,7 @@ impl<M: Machine, B: Settled<M>> SelfTuning<M, B> {
         let width = 1_usize << shape.deepest;
         let account = Account::new(shape.processors);
         let balancer = |index: usize| {
-            let prism = B::prism(shape.usual_depth(), level_of(index));
+            let prism = B::prism(shape.deepest, level_of(index));
             B::new(Node { index, prism, spin: shape.spin })
         };
         Ok(SelfTuning {

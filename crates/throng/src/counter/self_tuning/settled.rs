@@ -1,6 +1,6 @@
 //! What a self-tuning tree asks of its balancers beyond balancing.
 
-use crate::counter::diffracting::{Balancer, SecondChance, Side, Toggle};
+use crate::counter::diffracting::{Balancer, Side, StarvationFree, Toggle};
 use crate::counter::{About, Consistency, Progress};
 use crate::machine::Machine;
 
@@ -11,7 +11,7 @@ pub trait Settled<M: Machine>: Balancer<M> {
     /// What the self-tuning tree of such balancers says of itself.
     const TREE: About;
 
-    /// Slots in the prism of a node on `level`, where the usual tree is `depth` levels deep.
+    /// Slots in the prism of a node on `level`, in a tree of `depth`.
     fn prism(depth: u32, level: u32) -> usize;
 
     /// Where the next token goes. Only while none is inside.
@@ -40,8 +40,9 @@ impl<M: Machine> Settled<M> for Toggle<M> {
     }
 }
 
-/// "ST-tree(P)": prisms of 0.5 · 2^(d - l) slots.
-impl<M: Machine> Settled<M> for SecondChance<M> {
+/// "ST-tree(P)": prisms of 0.5 · 2^(d - l) slots, and the balancer of the [reactive
+/// tree](crate::counter::reactive), as in the paper.
+impl<M: Machine> Settled<M> for StarvationFree<M> {
     const TREE: About = about(
         "self-tuning-prism",
         "the same, tokens passing its balancers in pairs",
