@@ -34,11 +34,11 @@ const MAX_DEPTH: u32 = 5;
 const RDT: &str = "RDT";
 
 /// Numbers handed out in a run.
-const VALUES: u64 = 24_000;
+const VALUES: u64 = 16_000;
 const VALUES_SMOKE: u64 = 400;
 /// Numbers handed out before the measurement begins: from one counter to 32 a tree needs 31 changes
 /// of up to 80 calls in a row each.
-const WARM_UP: u64 = 12_000;
+const WARM_UP: u64 = 8_000;
 const WARM_UP_SMOKE: u64 = 100;
 /// Runs of each kind, from different seeds.
 const REPETITIONS: u64 = 2;
@@ -171,9 +171,9 @@ impl Compared {
         let text = "(ours, not the paper's) the same, trees with one fetch_add at each leaf";
         let rivals: Vec<Curve> = self.fixed.iter().take(1).chain(&self.ours).cloned().collect();
         mean_factor(lab, text, papers, &self.reactive, &rivals).because(
-            "the paper's trees take a queue lock at the leaf, as RDT must, since a change needs all \
-             three counters to hold still; a leaf that is one fetch_add needs one transfer of a \
-             line where the lock needs several",
+            "the paper's trees take a queue lock at the leaf, as RDT does, which stops the three \
+             counters of a change by it and measures the crowd with it; a leaf that is one fetch_add \
+             needs one transfer of a line where the lock needs several",
         )
     }
 

@@ -38,8 +38,9 @@
 //! ```
 //!
 //! On the simulator a tree [notes](Cpu::note) what diffracting trees do (`toggled`, and `depth`
-//! with the level of the counter that served the token), and `folded` and `unfolded` with the index
-//! of the node that became a counter or a balancer.
+//! with the level of the counter that served the token), `folded` and `unfolded` with the index of
+//! the node that became a counter or a balancer, and `drained` with that of a draining counter that
+//! served a token.
 //!
 //! # Differs from the paper
 //!
@@ -226,6 +227,7 @@ impl<M: Machine> ReactiveTree<M> {
             let change = match state.role {
                 Role::Off | Role::Balancing => return None,
                 Role::Draining => {
+                    cpu.note("drained", index as u64);
                     if counter.next + 1 == counter.limit {
                         node.set_state(state.with_role(Role::Off));
                     }
@@ -437,7 +439,7 @@ mod tests {
         for round in 1..=20 {
             thread::scope(|s| {
                 for _ in 0..4 {
-                    s.spawn(|| (0..500).map(|_| tree.next()).count());
+                    s.spawn(|| (0..500).map(|_| tree.next()).max());
                 }
             });
             // Nothing is left to drain, and the next number is the next.

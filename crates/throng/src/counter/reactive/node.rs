@@ -135,7 +135,11 @@ mod tests {
         for (left, right) in (0..12).flat_map(|left| (0..12).map(move |right| (left, right))) {
             let Folded { next, behind } = fold(left, right);
             let owners = |ordinal: u64| {
-                let given = if ordinal % 2 == 0 { ordinal / 2 < left } else { ordinal / 2 < right };
+                let given = if Side::of(ordinal) == Side::Left {
+                    ordinal / 2 < left
+                } else {
+                    ordinal / 2 < right
+                };
                 let drained = behind.is_some_and(|(side, limit)| {
                     side == Side::of(ordinal) && ordinal / 2 < limit && !given
                 });
