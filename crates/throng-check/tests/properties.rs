@@ -9,9 +9,15 @@ use throng_sim::{End, Faults, Sim, Simulation};
 /// Any shape that every method accepts.
 fn shapes() -> impl Strategy<Value = Shape> {
     let width = prop::option::of((0_u32..6).prop_map(|k| 1_usize << k));
-    (1_usize..300, width, 0_u32..200, 1_usize..9).prop_map(|(processors, width, spin, bank)| {
-        Shape { width, spin, bank, ..Shape::for_processors(processors) }
-    })
+    (1_usize..300, width, 0_u32..200, 1_usize..9, 0_u32..4).prop_map(
+        |(processors, width, spin, bank, patience)| Shape {
+            width,
+            spin,
+            bank,
+            patience,
+            ..Shape::for_processors(processors)
+        },
+    )
 }
 
 fn method<M: throng::machine::Machine>(index: usize) -> Registered<M> {

@@ -16,7 +16,7 @@ use throng::counter::diffracting::{
     Adaptive, Balancer, Crowd, Node, Original, SecondChance, Side, StarvationFree, Toggle, Token,
     WaitFree,
 };
-use throng::counter::{Progress, Registered, Shape, methods};
+use throng::counter::{Progress, ReactiveTree, Registered, Shape, methods};
 use throng_check::spec::check_step;
 use throng_check::workload::Observed;
 use throng_sim::spec::{Preset, presets};
@@ -125,8 +125,9 @@ fn same_trace_twice(method: Registered<Sim>, trial: &str) {
 fn disturbed(seed: u64) -> Run {
     let processors = [3, 5, 8, 17, 40][seed as usize % 5];
     let width = [Some(1), Some(2), Some(4), None][seed as usize % 4];
-    let shape =
-        Shape { width, spin: 1 << (seed % 6), bank: 2, ..Shape::for_processors(processors) };
+    let patience = [0, 0, 1, 3, 80][seed as usize % 7 % 5];
+    let (spin, usual) = (1 << (seed % 6), Shape::for_processors(processors));
+    let shape = Shape { width, spin, bank: 2, patience, ..usual };
     let faults = Faults::none().random_delays(3, 100).random_stalls(processors / 2, 30, 20_000);
     let machine = MachineSpec::ideal(10);
     Run { machine, processors, calls: 4, seed, shape, faults, step_limit: STEP_LIMIT }
@@ -171,6 +172,37 @@ fn halts(method: Registered<Sim>, trial: &str, runs: impl Iterator<Item = Run>) 
     }
     if method.about.progress == Progress::Blocking && tried > 1 {
         assert!(stuck > 0, "said to block, but never did: is the check blind, or the docs wrong?");
+    }
+}
+
+/// A reactive tree that changes with nearly every call, while processors are stalled for so long that
+/// it has changed many times when they go on. It counts; and all that can happen does: nodes are
+/// folded and unfolded on every level, and counters that were behind are drained.
+fn changes_all_the_time(effort: u64) {
+    let trial = "reactive::changes_all_the_time";
+    let method = Registered::of::<ReactiveTree<Sim>>();
+    let (mut folded, mut unfolded, mut drained) = ([0; 8], [0; 8], 0);
+    for seed in seeds(60 * effort) {
+        let processors = [4, 9, 25][seed as usize % 3];
+        let width = [2, 4, 8][seed as usize / 3 % 3];
+        let run = Run {
+            processors,
+            calls: 30,
+            shape: Shape { spin: 4, ..Shape::tiny(processors, width) },
+            faults: Faults::none().random_delays(5, 200).random_stalls(processors / 2, 600, 50_000),
+            ..disturbed(seed)
+        };
+        let notes = run.check(method, trial).notes;
+        for node in 1..8 {
+            folded[node] += notes.count("folded", node);
+            unfolded[node] += notes.count("unfolded", node);
+        }
+        drained += (2..16).map(|node| notes.count("drained", node)).sum::<u64>();
+    }
+    if seeds(2).count() > 1 {
+        let often = |counts: [u64; 8]| counts[1..].iter().all(|&count| count > 100);
+        assert!(often(folded) && often(unfolded), "folded {folded:?}, unfolded {unfolded:?}");
+        assert!(drained > 100, "{drained} drained");
     }
 }
 
@@ -230,6 +262,9 @@ fn main() {
             }
         });
     }
+
+    let changes = move || changes_all_the_time(effort);
+    trials.push(passes("reactive::changes_all_the_time".into(), changes));
 
     let count = 400 * effort;
     trials.extend([

@@ -230,6 +230,14 @@ pub struct SimulateArguments {
           conflicts_with_all = ["width", "spin", "backoff"])]
     pub prisms: Option<String>,
 
+    /// When a reactive tree of at most `--width` leaves changes: FOLD,UNFOLD,RUN. It shrinks where
+    /// RUN calls in a row wait less than FOLD cycles for a lock, and grows where they wait more than
+    /// UNFOLD. `fixed`: it is as wide as it can be, and stays so [default: 150,800,80]. Of a self-tuning tree:
+    /// `threat,P` or `census,P`, for P processors [default: threat, for as many as there are]
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true, requires = "width",
+          conflicts_with_all = ["spin", "backoff", "prisms"])]
+    pub policy: Option<String>,
+
     /// What goes wrong; may be repeated. Parts, separated by `;`:
     /// `delay 1 in ACCESSES up to CYCLES`,
     /// `stall PROCESSOR at ACCESS for CYCLES`,

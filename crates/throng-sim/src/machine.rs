@@ -1,6 +1,6 @@
 //! The machine and its processors, as the machine contract wants them.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
 
 use throng::machine::{Cpu, Machine, Place, SplitMix64};
@@ -40,6 +40,8 @@ unsafe impl Machine for Sim {
 pub struct SimCpu {
     id: usize,
     random: Cell<SplitMix64>,
+    /// The last value noted about each thing; there are few.
+    noted: RefCell<Vec<(&'static str, u64)>>,
 }
 
 /// How often [`Cpu::retry`] may be called outside a simulation before it gives up.
@@ -50,7 +52,25 @@ const RETRY_ROUNDS: u32 = 16;
 
 impl SimCpu {
     pub(crate) fn new(id: usize, seed: u64) -> Self {
-        SimCpu { id, random: Cell::new(random(seed, Purpose::Processor(id))) }
+        let random = Cell::new(random(seed, Purpose::Processor(id)));
+        SimCpu { id, random, noted: RefCell::default() }
+    }
+
+    /// The value that this processor last [noted](Cpu::note) about `what`: after a call of a
+    /// counter that is a tree, how deep its `depth` was.
+    ///
+    /// ```
+    /// use throng::machine::Cpu;
+    /// use throng_sim::SimCpu;
+    ///
+    /// let cpu = SimCpu::outside(0);
+    /// cpu.note("depth", 3);
+    /// cpu.note("depth", 2);
+    /// assert_eq!((cpu.last_noted("depth"), cpu.last_noted("toggled")), (Some(2), None));
+    /// ```
+    #[must_use]
+    pub fn last_noted(&self, what: &str) -> Option<u64> {
+        self.noted.borrow().iter().find(|noted| noted.0 == what).map(|noted| noted.1)
     }
 
     /// A processor for use before or after the run: to fill a structure in the setup, or to look
@@ -114,5 +134,10 @@ impl Cpu for SimCpu {
     /// Counted in [`Outcome::notes`](crate::Outcome::notes), with the time. Free.
     fn note(&self, what: &'static str, value: u64) {
         turn::note(what, value);
+        let mut noted = self.noted.borrow_mut();
+        match noted.iter_mut().find(|noted| noted.0 == what) {
+            Some(noted) => noted.1 = value,
+            None => noted.push((what, value)),
+        }
     }
 }

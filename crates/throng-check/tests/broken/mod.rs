@@ -4,13 +4,13 @@
 
 #![allow(dead_code, reason = "each test binary uses some of them")]
 
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use throng::counter::diffracting::{Balancer, DiffractingTree, Node, Side, Toggle, Token};
 use throng::counter::{
     About, Consistency, Counting, Locked, Method, Progress, Registered, Shape, ShapeError,
 };
-use throng::lock::Lock;
+use throng::lock::{Guarded, Lock, McsLock};
 use throng::machine::{Cpu, Line, Machine, PerCpu, Place, Word};
 
 const fn about(name: &'static str, consistency: Consistency) -> About {
@@ -26,6 +26,10 @@ pub(crate) fn miscounting<M: Machine>() -> Vec<Registered<M>> {
         Registered::of::<DiffractingTree<M, OpenPrism<M>>>(),
         Registered::of::<DiffractingTree<M, StoreTimeout<M>>>(),
         Registered::of::<Disordered<M>>(),
+        Registered::of::<Folding<M, WITHOUT_VERSIONS>>(),
+        Registered::of::<Folding<M, WITHOUT_DRAINING>>(),
+        Registered::of::<Folding<M, RAISED_BY_FOLDS>>(),
+        Registered::of::<ReadThenTrace<M>>(),
     ]
 }
 
@@ -232,6 +236,149 @@ impl<M: Machine> Method<M> for Disordered<M> {
     }
 }
 
+/// A model of a reactive tree: one counter, or a toggle with two, changed by every number that is
+/// handed out. All of it is in one word; what can go wrong is what happens between a token's visits
+/// to the toggle and to a counter. Good for 250 numbers.
+#[derive(Debug)]
+pub(crate) struct Folding<M: Machine, const FAULT: u8> {
+    books: Line<M::Word>,
+}
+
+/// As it should be: the checks must not complain.
+pub(crate) const SOUND: u8 = 0;
+/// A counter below does not ask tokens which unfolding they come from.
+pub(crate) const WITHOUT_VERSIONS: u8 = 1;
+/// A fold switches off both counters, also one that is behind.
+pub(crate) const WITHOUT_DRAINING: u8 = 2;
+/// A fold, not an unfolding, makes a new version, so that a counter that is left to drain turns away
+/// those it is there for: RDT97 section 3.1, to the letter.
+pub(crate) const RAISED_BY_FOLDS: u8 = 3;
+
+#[derive(Clone, Copy, Debug)]
+struct Books {
+    /// Whether there is a toggle with two counters.
+    unfolded: bool,
+    version: u8,
+    /// The next number of the counter above.
+    next: u8,
+    /// Which counter below is next.
+    toggle: u8,
+    /// How many numbers each counter below has behind it.
+    below: [u8; 2],
+    /// How many they may have at most.
+    limit: u8,
+}
+
+impl Books {
+    const FIRST: Books =
+        Books { unfolded: false, version: 0, next: 0, toggle: 0, below: [0, 0], limit: 0 };
+
+    const fn pack(self) -> u64 {
+        let Books { unfolded, version, next, toggle, below: [left, right], limit } = self;
+        u64::from_le_bytes([unfolded as u8, version, next, toggle, left, right, limit, 0])
+    }
+
+    const fn unpack(word: u64) -> Self {
+        let [unfolded, version, next, toggle, left, right, limit, _] = word.to_le_bytes();
+        Books { unfolded: unfolded != 0, version, next, toggle, below: [left, right], limit }
+    }
+
+    fn unfold(&mut self, fault: u8) {
+        if self.below.iter().all(|&count| count >= self.limit) {
+            self.below = [self.next.div_ceil(2), self.next / 2];
+            self.limit = u8::MAX;
+            self.toggle = self.next % 2;
+            self.version += u8::from(fault != RAISED_BY_FOLDS);
+            self.unfolded = true;
+        }
+    }
+
+    fn fold(&mut self, fault: u8) {
+        let [left, right] = self.below;
+        self.next = (2 * left).max(2 * right + 1) - 1;
+        // BROKEN, with this fault: the counter that is behind has numbers left.
+        self.limit = if fault == WITHOUT_DRAINING { 0 } else { self.next / 2 };
+        // BROKEN, with this fault: should be done by the next unfolding.
+        self.version += u8::from(fault == RAISED_BY_FOLDS);
+        self.unfolded = false;
+    }
+
+    /// A number from the counter above, or which counter below to go to, in which version.
+    fn visit(&mut self, fault: u8) -> Result<u8, (u8, u8)> {
+        if self.unfolded {
+            self.toggle ^= 1;
+            return Err((self.toggle ^ 1, self.version));
+        }
+        self.next += 1;
+        let number = self.next - 1;
+        self.unfold(fault);
+        Ok(number)
+    }
+
+    /// A number from a counter below, if it is on and has the version that was foretold.
+    fn visit_below(&mut self, side: u8, version: u8, fault: u8) -> Option<u8> {
+        // BROKEN, with this fault: should not be open to tokens of another version.
+        let is_right = version == self.version || fault == WITHOUT_VERSIONS;
+        let count = &mut self.below[usize::from(side)];
+        if !is_right || *count >= self.limit {
+            return None;
+        }
+        *count += 1;
+        let number = 2 * (*count - 1) + side;
+        if self.unfolded {
+            self.fold(fault);
+        }
+        Some(number)
+    }
+}
+
+impl<M: Machine, const FAULT: u8> Folding<M, FAULT> {
+    /// Does all of `visit` at once.
+    fn at_once<R>(&self, cpu: &M::Cpu, visit: impl Fn(&mut Books) -> R) -> R {
+        for round in 0.. {
+            let before = self.books.load(Acquire);
+            let mut books = Books::unpack(before);
+            let result = visit(&mut books);
+            if self.books.compare_exchange(before, books.pack(), AcqRel, Acquire).is_ok() {
+                return result;
+            }
+            cpu.retry(round);
+        }
+        unreachable!("nobody tries so often")
+    }
+}
+
+impl<M: Machine, const FAULT: u8> Counting<M> for Folding<M, FAULT> {
+    fn next_on(&self, cpu: &M::Cpu) -> u64 {
+        loop {
+            let (side, version) = match self.at_once(cpu, |books| books.visit(FAULT)) {
+                Ok(number) => return number.into(),
+                Err(below) => below,
+            };
+            let number = self.at_once(cpu, |books| books.visit_below(side, version, FAULT));
+            if let Some(number) = number {
+                return number.into();
+            }
+        }
+    }
+}
+
+impl<M: Machine, const FAULT: u8> Method<M> for Folding<M, FAULT> {
+    const ABOUT: About = about(
+        match FAULT {
+            SOUND => "folding",
+            WITHOUT_VERSIONS => "folding-without-versions",
+            WITHOUT_DRAINING => "folding-without-draining",
+            _ => "folding-with-versions-raised-by-folds",
+        },
+        Consistency::Quiescent,
+    );
+
+    fn build(_shape: &Shape) -> Result<Self, ShapeError> {
+        Ok(Folding { books: Line::word::<M>(Books::FIRST.pack(), Place::named("books")) })
+    }
+}
+
 /// A lock that excludes, but does not pass on what was written under it.
 #[derive(Debug)]
 pub(crate) struct RelaxedLock<M: Machine>(Line<M::Word>);
@@ -297,6 +444,69 @@ impl<M: Machine> Method<M> for TakesTurns<M> {
         Ok(TakesTurns {
             taken: Line::word::<M>(0, Place::named("taken")),
             served: Line::word::<M>(0, Place::named("served")),
+        })
+    }
+}
+
+/// A leaf that grows into two, whose tokens write down where they are after they have read the way
+/// (ST07 Figure 12).
+#[derive(Debug)]
+pub(crate) struct ReadThenTrace<M: Machine> {
+    /// 0: to the leaf; 1: to the toggle.
+    link: Line<M::Word>,
+    leaf: Guarded<u64, McsLock<M>, M>,
+    toggle: Line<M::Word>,
+    /// What the two leaves give next, once there is something.
+    leaves: [Line<M::Word>; 2],
+    /// 1: at the leaf.
+    traces: PerCpu<Line<M::Word>>,
+}
+
+/// The two leaves have no numbers yet.
+const NOT_YET: u64 = u64::MAX;
+
+impl<M: Machine> ReadThenTrace<M> {
+    /// A token at the leaf lets it grow, the first time, and takes its number there.
+    fn at_leaf(&self, trace: &M::Word, next: &mut u64) -> u64 {
+        if self.link.load(Acquire) == 0 {
+            self.link.store(1, Release);
+            M::fence(SeqCst);
+            let pending = self.traces.iter().map(|trace| trace.load(Acquire)).sum::<u64>();
+            for (side, leaf) in (0..).zip(&self.leaves) {
+                leaf.store(*next + pending + side, Release);
+            }
+        }
+        trace.store(0, Release);
+        *next += 1;
+        *next - 1
+    }
+}
+
+impl<M: Machine> Counting<M> for ReadThenTrace<M> {
+    fn next_on(&self, cpu: &M::Cpu) -> u64 {
+        let trace = self.traces.get(cpu.id());
+        // BROKEN: should first write down that it is about to read the link.
+        if self.link.load(Acquire) == 0 {
+            trace.store(1, Release);
+            return self.leaf.with(cpu, |next| self.at_leaf(trace, next));
+        }
+        let leaf = &self.leaves[self.toggle.fetch_add(1, AcqRel) as usize % 2];
+        leaf.wait_while(cpu, Acquire, |next| next == NOT_YET);
+        leaf.fetch_add(2, AcqRel)
+    }
+}
+
+impl<M: Machine> Method<M> for ReadThenTrace<M> {
+    const ABOUT: About = about("read-then-trace", Consistency::Quiescent);
+
+    fn build(_shape: &Shape) -> Result<Self, ShapeError> {
+        let word = |name, value| Line::word::<M>(value, Place::named(name));
+        Ok(ReadThenTrace {
+            link: word("link", 0),
+            leaf: Guarded::new(0),
+            toggle: word("toggle", 0),
+            leaves: [word("leaf", NOT_YET), word("leaf", NOT_YET)],
+            traces: PerCpu::new(|id| Line::word::<M>(0, Place::named("trace").index(id))),
         })
     }
 }

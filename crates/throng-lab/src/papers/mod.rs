@@ -3,7 +3,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`dt96`], [`ss98`] | one file a figure: workload, parameters, claims |
+//! | [`dt96`], [`ss98`], [`rdt97`], [`st07`] | one file a figure: workload, parameters, claims |
 //! | [`lab`] | runs, in parallel and none twice |
 //! | [`curve`] | measured curves, and what can be said about their shape |
 //! | [`claim`] | a claim, judged |
@@ -19,7 +19,9 @@ pub mod draw;
 pub mod dt96;
 pub mod lab;
 pub mod plan;
+pub mod rdt97;
 pub mod ss98;
+pub mod st07;
 
 use crate::chart::{Axis, Mark};
 use crate::error::Error;
@@ -137,7 +139,7 @@ pub fn figures() -> &'static [Figure] {
     &FIGURES
 }
 
-static FIGURES: [Figure; 12] = [
+static FIGURES: [Figure; 21] = [
     dt96::figure_7::FIGURE,
     dt96::figure_8::FIGURE,
     dt96::figure_8b::FIGURE,
@@ -150,6 +152,15 @@ static FIGURES: [Figure; 12] = [
     ss98::figure_12::FIGURE,
     ss98::model::FIGURE,
     ss98::validation::FIGURE,
+    rdt97::figure_1::FIGURE,
+    rdt97::figure_5_6::FIGURE,
+    rdt97::figure_7_8_9::FIGURE,
+    rdt97::figure_10::FIGURE,
+    rdt97::figure_11::FIGURE,
+    st07::figure_13::FIGURE,
+    st07::figure_14::FIGURE,
+    st07::figure_15::FIGURE,
+    st07::policy::FIGURE,
 ];
 
 /// The figure of this name.

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use throng::counter::methods;
+use throng::counter::reactive::Policy;
 use throng_sim::{Faults, Sim};
 
 use crate::cli::SimulateArguments;
@@ -19,7 +20,10 @@ use crate::error::Error;
 use crate::machines::Machine;
 use crate::output;
 use crate::plan::{MAX_DEPTH, number, optional, unknown_method};
-use crate::simulated::{CounterChoice, CountingRun, Tuning, options, trees, usual_step_limit};
+use crate::simulated::reactive::{self, Behaviour};
+use crate::simulated::{
+    CounterChoice, CountingRun, Tuning, options, self_tuning, trees, usual_step_limit,
+};
 use report::Report;
 
 const DEFAULT_METHOD: &str = "diffracting";
@@ -62,9 +66,10 @@ impl SimulatePlan {
         let tuning =
             Tuning { width, spin: spin.map(|n| n as u32), backoff: backoff.map(|n| n as u32) };
         let method = typed.method.as_deref().unwrap_or(DEFAULT_METHOD);
-        let counter = match &typed.prisms {
-            Some(list) => find_tree(method, list)?,
-            None => find_counter(method, tuning)?,
+        let counter = match (&typed.prisms, &typed.policy) {
+            (Some(list), _) => find_tree(method, list)?,
+            (None, Some(list)) => find_changing(method, width.unwrap_or(1), list)?,
+            (None, None) => find_counter(method, tuning)?,
         };
         let machine = Machine::find(typed.machine.as_deref().unwrap_or(DEFAULT_MACHINE))?;
         let processors = optional("--processors", typed.processors.as_deref(), 1..=MAX_PROCESSORS)?
@@ -150,6 +155,37 @@ fn find_tree(name: &str, list: &str) -> Result<CounterChoice, Error> {
     })
 }
 
+/// The tree of this width with this policy.
+fn find_changing(name: &str, width: usize, list: &str) -> Result<CounterChoice, Error> {
+    // A width that cannot be is refused here.
+    find_counter(name, Tuning { width: Some(width), ..Tuning::default() })?.build(1)?;
+    let wrong =
+        |allowed: String| Error::Value { option: "--policy", value: list.to_owned(), allowed };
+    if self_tuning::is_one(name) {
+        let tree = |tuned| self_tuning::tree(name, width.ilog2(), tuned);
+        let found = self_tuning::Tuned::parse(list).and_then(tree);
+        return found.ok_or_else(|| wrong(self_tuning::ALLOWED.to_owned()));
+    }
+    if name != reactive::NAME {
+        return Err(wrong(format!("left out: {name} never changes its shape")));
+    }
+    let behaviour = parse_behaviour(list).ok_or_else(|| {
+        wrong("fixed, or three whole numbers separated by commas, such as 150,800,80".to_owned())
+    })?;
+    Ok(reactive::tree(width.ilog2(), behaviour))
+}
+
+fn parse_behaviour(list: &str) -> Option<Behaviour> {
+    if list.trim() == Behaviour::Fixed.to_string() {
+        return Some(Behaviour::Fixed);
+    }
+    let numbers = list.split(',').map(|item| item.trim().parse().ok());
+    let numbers: Vec<u64> = numbers.collect::<Option<_>>()?;
+    let &[fold_below, unfold_above, run] = numbers.as_slice() else { return None };
+    let run = u32::try_from(run).ok()?;
+    Some(Behaviour::Changing(Policy { fold_below, unfold_above, run }))
+}
+
 fn parse_seed(typed: &str) -> Result<u64, Error> {
     let allowed = "a whole number from 0 to 2^64 - 1";
     number("--seed", typed, 0..=usize::MAX, allowed).map(|seed| seed as u64)
@@ -185,6 +221,7 @@ mod tests {
                 "nodes" => typed.nodes = Some(value),
                 "width" => typed.width = Some(value),
                 "prisms" => typed.prisms = Some(value),
+                "policy" => typed.policy = Some(value),
                 "spin" => typed.spin = Some(value),
                 "backoff" => typed.backoff = Some(value),
                 "steps" => typed.steps = Some(value),
@@ -264,6 +301,38 @@ mod tests {
             );
         }
         assert!(SimulatePlan::resolve(&typed(&[("spin", "8"), ("width", "4")])).is_ok());
+    }
+
+    #[test]
+    fn a_policy_is_for_reactive_trees_and_is_in_the_command() {
+        let command = |policy| {
+            let options = [("method", "reactive"), ("width", "8"), ("policy", policy)];
+            SimulatePlan::resolve(&typed(&options)).map(|plan| plan.run.replay_command())
+        };
+        for policy in ["200,800,25", "fixed"] {
+            let start = format!("throng simulate reactive --width 8 --policy {policy} --machine");
+            assert!(command(policy).unwrap().starts_with(&start));
+        }
+        for policy in ["1,2", "1,2,3,4", "a,b,c", "1,2,-3", "1,2,5000000000"] {
+            assert_eq!(
+                command(policy).unwrap_err().to_string(),
+                format!(
+                    "--policy {policy}: must be fixed, or three whole numbers separated by commas, \
+                     such as 150,800,80"
+                )
+            );
+        }
+        assert_eq!(
+            message(&[("policy", "fixed"), ("width", "4")]),
+            "--policy fixed: must be left out: diffracting never changes its shape"
+        );
+        let census = [("method", "self-tuning"), ("policy", "census,9"), ("width", "8")];
+        let command = SimulatePlan::resolve(&typed(&census)).unwrap().run.replay_command();
+        assert!(command.starts_with("throng simulate self-tuning --width 8 --policy census,9 "));
+        let fixed = [("method", "self-tuning-prism"), ("policy", "fixed"), ("width", "8")];
+        assert!(message(&fixed).starts_with("--policy fixed: must be threat or census, a comma"));
+        let wide = [("method", "reactive"), ("policy", "fixed"), ("width", "6")];
+        assert!(message(&wide).contains("width 6: must be a power of two"));
     }
 
     #[test]

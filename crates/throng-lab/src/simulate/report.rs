@@ -515,12 +515,11 @@ impl HotLine {
 fn levels(measured: &Measured) -> Vec<Level> {
     let depth = measured.notes.get("depth").map_or(0, |note| note.counts.len().saturating_sub(1));
     let level = |level: u32| {
-        let nodes = 1_usize << level..2 << level;
-        let toggled: u64 = nodes.map(|node| measured.notes.count("toggled", node)).sum();
+        let toggled = measured.toggled(level);
         Level {
             level,
             toggled,
-            diffracted: measured.handed_out.saturating_sub(toggled),
+            diffracted: measured.passed(level).saturating_sub(toggled),
             diffraction_rate: measured.diffraction_rate(level),
         }
     };

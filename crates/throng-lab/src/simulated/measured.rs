@@ -1,7 +1,7 @@
 //! What a counting run measures.
 
 use hdrhistogram::Histogram;
-use throng_sim::{End, MemoryReport, Notes};
+use throng_sim::{End, MemoryReport, Note, Notes};
 
 use super::CountingRun;
 
@@ -160,10 +160,23 @@ impl Measured {
     /// toggle.
     #[must_use]
     pub fn diffraction_rate(&self, level: u32) -> Option<f64> {
-        let toggled: u64 =
-            (1_usize << level..2 << level).map(|node| self.notes.count("toggled", node)).sum();
-        // At rest every token has passed every level.
-        (toggled > 0).then(|| self.handed_out.saturating_sub(toggled) as f64 / toggled as f64)
+        let toggled = self.toggled(level);
+        let diffracted = self.passed(level).saturating_sub(toggled);
+        (toggled > 0).then(|| diffracted as f64 / toggled as f64)
+    }
+
+    /// How many tokens passed a toggle on this level of a tree.
+    #[must_use]
+    pub fn toggled(&self, level: u32) -> u64 {
+        (1_usize << level..2 << level).map(|node| self.notes.count("toggled", node)).sum()
+    }
+
+    /// How many tokens were served below this level of a tree. (In a tree that changes, some may
+    /// have come by more than once.)
+    #[must_use]
+    pub fn passed(&self, level: u32) -> u64 {
+        let deeper = |note: &Note| note.counts.iter().skip(level as usize + 1).sum();
+        self.notes.get("depth").map_or(0, deeper)
     }
 }
 

@@ -24,6 +24,9 @@
 pub mod measured;
 pub mod options;
 pub mod parallel;
+pub mod reactive;
+pub mod self_tuning;
+pub mod surge;
 pub mod trees;
 
 use std::cell::{Cell, RefCell};

@@ -27,7 +27,9 @@ pub fn taken(method: &str) -> Taken {
         "hardware" | "locked-mcs" => Taken::default(),
         "locked-backoff" => Taken { backoff: true, ..Taken::default() },
         "counting-network-locked" => Taken { backoff: true, ..width },
-        "counting-network" | "combining-tree" | "funnel" | "diffracting-toggle" => width,
+        "counting-network" | "combining-tree" | "funnel" | "diffracting-toggle" | "self-tuning" => {
+            width
+        }
         // All other trees have prisms, at which processors look for partners.
         _ => Taken { spin: true, ..width },
     }

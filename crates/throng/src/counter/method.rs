@@ -5,6 +5,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::diffracting::*;
+use super::reactive::Policy;
 use super::*;
 use crate::lock::{BackoffLock, MOST_BACKOFF, McsLock};
 use crate::machine::Machine;
@@ -85,19 +86,29 @@ pub struct Shape {
     pub backoff: u32,
     /// How many past batches are kept in one piece, where the method keeps them.
     pub bank: usize,
+    /// How many calls in a row must find a counter too small or too large before it changes its
+    /// shape, where it does. 0: it does all the time, as far as it can; for checks.
+    pub patience: u32,
 }
 
 impl Shape {
     /// The shape for so many processors, all else as the papers advise.
     #[must_use]
     pub const fn for_processors(processors: usize) -> Self {
-        Shape { processors, width: None, spin: 128, backoff: MOST_BACKOFF, bank: 128 }
+        Shape {
+            processors,
+            width: None,
+            spin: 128,
+            backoff: MOST_BACKOFF,
+            bank: 128,
+            patience: Policy::PAPER.run,
+        }
     }
 
     /// The smallest shape of this width: what exhaustive checks use.
     #[must_use]
     pub const fn tiny(processors: usize, width: usize) -> Self {
-        Shape { processors, width: Some(width), spin: 1, backoff: 1, bank: 1 }
+        Shape { processors, width: Some(width), spin: 1, backoff: 1, bank: 1, patience: 0 }
     }
 }
 
@@ -237,6 +248,9 @@ pub fn methods<M: Machine>() -> Vec<Registered<M>> {
         Registered::of::<DiffractingTree<M, SecondChance<M>>>(),
         Registered::of::<DiffractingTree<M, StarvationFree<M>>>(),
         Registered::of::<DiffractingTree<M, WaitFree<M>>>(),
+        Registered::of::<ReactiveTree<M>>(),
+        Registered::of::<SelfTuning<M>>(),
+        Registered::of::<SelfTuning<M, StarvationFree<M>>>(),
         Registered::of::<Funnel<M>>(),
         Registered::of::<Gathering<M>>(),
     ]

@@ -10,6 +10,8 @@
 //! | [`CombiningTree`] | callers that meet on the way up a tree go on as one | linearizable | blocking |
 //! | [`CountingNetwork`] | a bitonic network of toggles, of two kinds | quiescent | by its [`Number`]s |
 //! | [`DiffractingTree`] | a tree of toggles that callers pass in pairs | quiescent | by its [balancer](diffracting) |
+//! | [`ReactiveTree`] | such a tree, which grows and shrinks with the crowd | quiescent | blocking |
+//! | [`SelfTuning`] | such a tree that finds its own depth | quiescent | blocking |
 //! | [`Funnel`] | one caller fetches numbers for all who wait | linearizable | blocking |
 //!
 //! *Linearizable*: a call that starts after another has returned gets a larger number.
@@ -33,6 +35,8 @@ pub mod gathering;
 mod hardware;
 mod locked;
 mod method;
+pub mod reactive;
+pub mod self_tuning;
 
 pub use combining_tree::CombiningTree;
 pub use counting_network::{AtomicNumber, CountingNetwork, LockedNumber, Number};
@@ -43,6 +47,8 @@ pub use gathering::Gathering;
 pub use hardware::Hardware;
 pub use locked::Locked;
 pub use method::{About, Consistency, Method, Progress, Registered, Shape, ShapeError, methods};
+pub use reactive::ReactiveTree;
+pub use self_tuning::SelfTuning;
 
 use crate::machine::{Machine, Native};
 

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | 0 | in no balancer, or already spoken for: busy with a partner, or diffracted |
 //! | n | at balancer n and free to be diffracted |
+//! | n + s 2^32 | the same, if the balancer's toggle is in its setting s (reactive trees) |
 //!
 //! A processor writes its own word; others may only take it from n to 0, which diffracts it.
 

@@ -70,6 +70,8 @@ pub use starvation_free::StarvationFree;
 pub use toggle::Toggle;
 pub use wait_free::WaitFree;
 
+pub(super) use prism::{LAST_SETTING, Setting};
+
 use std::sync::atomic::Ordering::AcqRel;
 
 use super::method::MAX_DEPTH;
@@ -88,7 +90,7 @@ pub enum Side {
 impl Side {
     /// Left for even, right for odd.
     #[inline]
-    const fn of(count: u64) -> Self {
+    pub(super) const fn of(count: u64) -> Self {
         if count & 1 == 0 { Side::Left } else { Side::Right }
     }
 }
@@ -154,7 +156,7 @@ pub enum Prisms {
 
 impl Prisms {
     /// The size for each level of a tree of `depth`.
-    fn sizes(&self, depth: u32) -> Result<Vec<usize>, ShapeError> {
+    pub(super) fn sizes(&self, depth: u32) -> Result<Vec<usize>, ShapeError> {
         let levels = depth as usize;
         let sizes = match self {
             Prisms::Dt96 => (1..=depth)

@@ -116,13 +116,14 @@ impl<M: Machine, const ADAPTIVE: bool, const SECOND_CHANCE: bool> Balancer<M>
             if token.is_diffracted_within(spin, self.node) {
                 return Side::Right;
             }
-            match self.toggle.attempt(token, self.node) {
+            match self.toggle.attempt(token, self.node, 0) {
                 Attempt::Toggled(side) => {
                     self.got_the_toggle(token, spin);
                     return side;
                 }
                 Attempt::Diffracted => return Side::Right,
                 Attempt::Busy => spin = self.missed_the_toggle(token, spin),
+                Attempt::Over => unreachable!("nobody sets this toggle anew"),
             }
             token.cpu.retry(round);
             round += 1;

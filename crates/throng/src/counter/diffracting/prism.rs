@@ -64,6 +64,21 @@ pub(super) enum Attempt {
     Toggled(Side),
     /// Someone had diffracted the token meanwhile.
     Diffracted,
+    /// The toggle has been set anew since the token came; the token is not announced any more.
+    Over,
+}
+
+/// Which setting of a toggle a token has come for, where a balancer is used more than once: 0 for
+/// the first. Tokens of different settings never meet.
+pub(in crate::counter) type Setting = u64;
+
+/// Settings above this begin again at 0.
+pub(in crate::counter) const LAST_SETTING: Setting = (1 << 31) - 1;
+
+/// What a token announces at balancer `node`; for the first setting it is the node alone.
+#[inline]
+pub(super) const fn spot(node: u64, setting: Setting) -> u64 {
+    node | setting << 32
 }
 
 /// A toggle under a lock, neighbours on one line.
@@ -73,8 +88,8 @@ pub(super) struct LockedToggle<M: Machine>(Line<Inner<M>>);
 #[derive(Debug)]
 struct Inner<M: Machine> {
     lock: M::Word,
-    /// Tokens that have passed the toggle. Changed under the lock.
-    passed: M::Word,
+    /// Twice the setting, and 1 if the next token goes right. Changed under the lock.
+    turn: M::Word,
 }
 
 impl<M: Machine> LockedToggle<M> {
@@ -82,27 +97,46 @@ impl<M: Machine> LockedToggle<M> {
         let place = Place::named("toggle").index(node.index);
         LockedToggle(Line::new::<M>(place, |spot| Inner {
             lock: M::Word::new(0, spot),
-            passed: M::Word::new(0, spot),
+            turn: M::Word::new(0, spot),
         }))
     }
 
+    /// Where the next token goes, while none is inside.
+    pub(super) fn next(&self) -> Side {
+        Side::of(self.0.turn.load(Relaxed))
+    }
+
     /// Phase 2: tries once to take the lock and pass the toggle. The token must be announced at
-    /// `node`; it is announced still if the answer is `Busy`.
+    /// the spot of `node` and `setting`; it is announced still if the answer is `Busy`.
     #[inline]
-    pub(super) fn attempt(&self, token: &Token<'_, M>, node: u64) -> Attempt {
-        let Inner { lock, passed } = &*self.0;
+    pub(super) fn attempt(&self, token: &Token<'_, M>, node: u64, setting: Setting) -> Attempt {
+        let Inner { lock, turn } = &*self.0;
         if lock.load(Relaxed) != 0 || lock.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
             return Attempt::Busy;
         }
-        let outcome = if token.withdraw(node) {
-            let before = passed.load(Relaxed);
-            passed.store(before.wrapping_add(1), Relaxed);
-            token.note_toggled(node);
-            Attempt::Toggled(Side::of(before))
-        } else {
+        let outcome = if !token.withdraw(spot(node, setting)) {
             Attempt::Diffracted
+        } else {
+            let before = turn.load(Relaxed);
+            if before >> 1 == setting {
+                turn.store(before ^ 1, Relaxed);
+                token.note_toggled(node);
+                Attempt::Toggled(Side::of(before))
+            } else {
+                Attempt::Over
+            }
         };
         lock.store(0, Release);
         outcome
+    }
+
+    /// Sets the toggle anew: from now on, tokens of `setting` pass, the next of them to `side`.
+    pub(super) fn set(&self, cpu: &M::Cpu, setting: Setting, side: Side) {
+        let Inner { lock, turn } = &*self.0;
+        while lock.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+            lock.wait_while(cpu, Relaxed, |lock| lock != 0);
+        }
+        turn.store(setting << 1 | side as u64, Relaxed);
+        lock.store(0, Release);
     }
 }

@@ -16,7 +16,7 @@
 //! token that finds its own name in the prism does not try to pair with itself; after several rounds
 //! without luck the processor lets other threads run ([`Cpu::retry`]).
 
-use super::prism::{Attempt, LockedToggle, Prism};
+use super::prism::{Attempt, LockedToggle, Prism, Setting, spot};
 use super::{Balancer, Node, Prisms, Side, Token};
 use crate::counter::{About, Consistency, Progress};
 use crate::machine::{Cpu, Machine, Native};
@@ -39,6 +39,49 @@ impl<M: Machine> StarvationFree<M> {
 
     fn got_the_toggle(&self, token: &Token<'_, M>, spin: u32) {
         token.set_own_spin(self.node, (spin / 2).max(1));
+    }
+
+    /// Takes a token through that has come for this setting of the toggle. `None`: the toggle has
+    /// been set anew.
+    pub(in crate::counter) fn traverse_in(
+        &self,
+        setting: Setting,
+        token: &Token<'_, M>,
+    ) -> Option<Side> {
+        let spot = spot(self.node, setting);
+        token.announce(spot);
+        let mut round = 0;
+        loop {
+            if let Some(side) = self.prism.meet(token, spot) {
+                return Some(side);
+            }
+            let spin = token.own_spin(self.node).unwrap_or(self.first_spin);
+            if token.is_diffracted_within(spin, spot) {
+                self.was_diffracted(token, spin);
+                return Some(Side::Right);
+            }
+            match self.toggle.attempt(token, self.node, setting) {
+                Attempt::Toggled(side) => {
+                    self.got_the_toggle(token, spin);
+                    return Some(side);
+                }
+                Attempt::Diffracted => return Some(Side::Right),
+                Attempt::Busy => token.cpu.retry(round),
+                Attempt::Over => return None,
+            }
+            round += 1;
+        }
+    }
+
+    /// Where the next token goes, while none is inside.
+    pub(in crate::counter) fn next(&self) -> Side {
+        self.toggle.next()
+    }
+
+    /// Starts again with a toggle that sends the next token to `side`; tokens of other settings
+    /// neither pass it nor meet those of this one.
+    pub(in crate::counter) fn set(&self, cpu: &M::Cpu, setting: Setting, side: Side) {
+        self.toggle.set(cpu, setting, side);
     }
 }
 
@@ -64,27 +107,8 @@ impl<M: Machine> Balancer<M> for StarvationFree<M> {
         }
     }
 
+    #[inline]
     fn traverse(&self, token: &Token<'_, M>) -> Side {
-        token.announce(self.node);
-        let mut round = 0;
-        loop {
-            if let Some(side) = self.prism.meet(token, self.node) {
-                return side;
-            }
-            let spin = token.own_spin(self.node).unwrap_or(self.first_spin);
-            if token.is_diffracted_within(spin, self.node) {
-                self.was_diffracted(token, spin);
-                return Side::Right;
-            }
-            match self.toggle.attempt(token, self.node) {
-                Attempt::Toggled(side) => {
-                    self.got_the_toggle(token, spin);
-                    return side;
-                }
-                Attempt::Diffracted => return Side::Right,
-                Attempt::Busy => token.cpu.retry(round),
-            }
-            round += 1;
-        }
+        self.traverse_in(0, token).expect("nobody sets this toggle anew")
     }
 }

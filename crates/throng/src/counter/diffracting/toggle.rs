@@ -1,6 +1,6 @@
 //! A balancer without a prism: one toggle (DT96 Figure 2).
 
-use std::sync::atomic::Ordering::AcqRel;
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
 use super::{Balancer, Node, Side, Token};
 use crate::counter::{About, Consistency, Progress};
@@ -20,6 +20,13 @@ struct Inner<M: Machine> {
     passed: M::Word,
     /// On the same line: it has room, and a second one would be as large as the first.
     node: u64,
+}
+
+impl<M: Machine> Toggle<M> {
+    /// Where the next token goes, while none is inside.
+    pub(in crate::counter) fn next(&self) -> Side {
+        Side::of(self.line.passed.load(Acquire))
+    }
 }
 
 impl<M: Machine> Balancer<M> for Toggle<M> {

@@ -1,0 +1,144 @@
+//! ST07 Figure 14: 4 processors, and suddenly 28: how long until the trees have the depth for it.
+
+use super::*;
+use crate::chart::{Axis, Look, Scale};
+use crate::papers::claim::Claim;
+use crate::papers::{Figure, Findings, Panel};
+use crate::simulated::surge::Phase;
+
+/// The paper looks every 400 us (100 000 cycles); the simulated trees would all be done in one of its
+/// intervals or a few.
+const INTERVAL_CYCLES: u64 = 10_000;
+/// Intervals in which the trees find their shape, before the surge; and after it.
+const BEFORE: u64 = 60;
+const BEFORE_SMOKE: u64 = 6;
+const AFTER: u64 = 300;
+const AFTER_SMOKE: u64 = 14;
+/// Intervals before the surge that are drawn.
+const SHOWN: u64 = 25;
+const REPETITIONS: u64 = 5;
+/// The paper's order, and after how many of its intervals each had settled.
+const PAPERS: [(&str, u64); 3] = [(ST, 9), (ST_P, 362), (RDT, 12_770)];
+/// A tree has settled when its depth has come so near to where it ends.
+const NEAR: f64 = 0.9;
+/// The last part of the run, one of so many, shows where it ends.
+const PARTS: usize = 4;
+
+/// The figure.
+pub const FIGURE: Figure = Figure {
+    id: "ST07-14",
+    title: "from 4 to 28 processors at once",
+    paper: "ST07 Figure 14",
+    shows: "The self-tuning trees have the right depth sooner than the one tuned by hand.",
+    find,
+};
+
+fn find(lab: &Lab) -> Result<Findings, Error> {
+    let runs = surges(lab, FIGURE.id, REPETITIONS, |counter| run(lab, counter))?;
+    let surge_cycle = lab.pick(BEFORE, BEFORE_SMOKE) * INTERVAL_CYCLES;
+    let curve = |number: fn(&Interval) -> f64| -> Vec<(&'static str, Curve)> {
+        let curve = |run: &(&'static str, Vec<Surge>)| {
+            (run.0, over_time(run, surge_cycle, INTERVAL_CYCLES, number))
+        };
+        runs.iter().map(curve).collect()
+    };
+    let (depths, throughputs) = (
+        curve(|interval| interval.depth_mean),
+        curve(|interval| interval.throughput_per_million_cycles),
+    );
+    let claims = vec![sooner(lab, &depths, 0), sooner(lab, &depths, 1)];
+    let drawn_from = -ms((SHOWN * INTERVAL_CYCLES) as f64);
+    let panel = |title: &str, y: &str, curves: Vec<(&str, Curve)>| Panel {
+        title: title.to_owned(),
+        drawn_from,
+        ..Panel::new(
+            Axis::new("time since the surge (ms)", Scale::Linear),
+            Axis::new(y, Scale::Linear),
+            curves.into_iter().map(|(_, curve)| Curve { look: Look::Line, ..curve }).collect(),
+        )
+    };
+    Ok(Findings {
+        setup: format!(
+            "origin2000, {FEW} processors, {} from 0 ms on, RDT policy {}, \
+             intervals of {INTERVAL_CYCLES} cycles, {} from seed {}",
+            lab.pick(MANY, MANY_SMOKE),
+            Behaviour::Changing(BY_HAND),
+            lab.pick(format!("mean of {REPETITIONS} runs"), "1 run".to_owned()),
+            lab.seed
+        ),
+        panels: vec![
+            panel("depth", "mean depth", depths),
+            panel("throughput", "values per million cycles", throughputs),
+        ],
+        claims,
+    })
+}
+
+fn run(lab: &Lab, counter: CounterChoice) -> SurgeRun {
+    let surge = lab.pick(BEFORE, BEFORE_SMOKE) * INTERVAL_CYCLES;
+    let end = surge + lab.pick(AFTER, AFTER_SMOKE) * INTERVAL_CYCLES;
+    let phases = vec![Phase::new(0, FEW), Phase::new(surge, lab.pick(MANY, MANY_SMOKE))];
+    SurgeRun::new(counter, origin2000(), phases, INTERVAL_CYCLES, end)
+}
+
+/// Where the depth ends, and how many ms after the surge it had come near to that.
+fn settled(depth: &Curve) -> Option<(f64, f64)> {
+    let after = depth.between(0.0, f64::INFINITY);
+    let last = &after[after.len() - after.len() / PARTS..];
+    let end = last.iter().map(|point| point.y).sum::<f64>() / last.len() as f64;
+    let reached = after.iter().find(|point| point.y >= NEAR * end)?;
+    (end > 0.0).then_some((end, reached.x))
+}
+
+/// The `i`-th of the paper's order settles before the one after it.
+fn sooner(lab: &Lab, depths: &[(&'static str, Curve)], i: usize) -> Claim {
+    let [(first, firsts), (then, thens)] = [PAPERS[i], PAPERS[i + 1]];
+    let claim = Claim::new(
+        format!("{first} settles before {then} (paper: {firsts} and {thens} intervals of 400 us)"),
+        format!(
+            "depth at least {NEAR} of where it ends (mean of the last quarter) sooner with {first}"
+        ),
+    );
+    let ends = [first, then].map(|name| settled(of(depths, name)));
+    let [Some((one_depth, one)), Some((other_depth, other))] = ends else {
+        return claim;
+    };
+    let measured = format!(
+        "{first} after {one:.2} ms (depth {one_depth:.1}), {then} after {other:.2} ms (depth \
+         {other_depth:.1})"
+    );
+    claim.judged(measured, lab.judge(one < other)).because(
+        "RDT grows after 10 calls in a row have waited for longer than 10 us: here nearly every call \
+         does so after the surge, so it is done at once, and at a smaller depth, where waits are \
+         shorter; in the paper it took 5 s, so there most did not",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::curve::tests::curve;
+
+    #[test]
+    fn a_tree_has_settled_when_it_is_near_its_end() {
+        let rising = |name: &'static str, at: f64| {
+            let points: Vec<(f64, f64)> =
+                (-4..16).map(f64::from).map(|x| (x, if x < at { 0.0 } else { 3.0 })).collect();
+            (name, curve(name, &points))
+        };
+        assert_eq!(settled(&rising(ST, 2.0).1), Some((3.0, 2.0)));
+        assert_eq!(settled(&rising(ST, 99.0).1), None, "it never was a tree");
+        let lab = Lab::new(false, 1, 1);
+        let all = [rising(ST, 2.0), rising(ST_P, 5.0), rising(RDT, 4.0)];
+        assert_eq!([0, 1].map(|i| sooner(&lab, &all, i).holds), [Some(true), Some(false)]);
+    }
+
+    #[test]
+    fn a_small_one_can_be_made() {
+        let findings = find(&Lab::new(true, 1, 2)).unwrap();
+        assert_eq!(findings.panels.len(), 2);
+        assert!(findings.claims.iter().all(|claim| claim.holds.is_none()), "too small to judge");
+        let points = findings.panels[0].series[0].points.len() as u64;
+        assert_eq!(points, BEFORE_SMOKE + AFTER_SMOKE);
+    }
+}

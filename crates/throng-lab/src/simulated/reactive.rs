@@ -1,0 +1,104 @@
+//! Reactive trees with a chosen policy.
+
+use std::fmt;
+
+use throng::counter::Method;
+use throng::counter::reactive::{Policy, ReactiveShape, ReactiveTree};
+use throng_sim::Sim;
+
+use super::CounterChoice;
+
+/// The name of the method.
+pub const NAME: &str = <ReactiveTree<Sim> as Method<Sim>>::ABOUT.name;
+
+/// How a reactive tree behaves. Displayed as `throng simulate --policy` takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Behaviour {
+    /// It begins as a single counter and changes as this policy says.
+    Changing(Policy),
+    /// It is a full tree and stays so: a diffracting tree with queue locks at its leaves.
+    Fixed,
+}
+
+impl fmt::Display for Behaviour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Behaviour::Changing(Policy { fold_below, unfold_above, run }) => {
+                write!(f, "{fold_below},{unfold_above},{run}")
+            }
+            Behaviour::Fixed => f.write_str("fixed"),
+        }
+    }
+}
+
+/// A policy under which nothing ever changes.
+const NEVER: Policy = Policy { fold_below: 0, unfold_above: u64::MAX, run: u32::MAX };
+
+/// The reactive tree with at most `2^max_depth` leaves.
+///
+/// ```
+/// use throng::counter::reactive::Policy;
+/// use throng_lab::simulated::reactive::{Behaviour, tree};
+/// let policy = Policy { fold_below: 200, unfold_above: 800, run: 25 };
+/// let tree = tree(5, Behaviour::Changing(policy));
+/// assert_eq!(tree.options, "--width 32 --policy 200,800,25");
+/// ```
+#[must_use]
+pub fn tree(max_depth: u32, behaviour: Behaviour) -> CounterChoice {
+    let usual = ReactiveShape::of_depth(max_depth);
+    let shape = match behaviour {
+        Behaviour::Changing(policy) => ReactiveShape { policy, ..usual },
+        Behaviour::Fixed => ReactiveShape { first_depth: max_depth, policy: NEVER, ..usual },
+    };
+    // A depth that cannot be is refused when the tree is built.
+    let width = 1_u64.checked_shl(max_depth).unwrap_or(u64::MAX);
+    CounterChoice::custom(NAME, format!("--width {width} --policy {behaviour}"), move |_| {
+        Ok(Box::new(ReactiveTree::<Sim>::on_machine(&shape)?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::CountingRun;
+    use crate::simulated::measured::Measured;
+    use throng_sim::MachineSpec;
+
+    fn measure(counter: CounterChoice, processors: usize) -> Measured {
+        let alewife = MachineSpec::preset("alewife").unwrap();
+        let run = CountingRun { processors, values: 4000, ..CountingRun::new(counter, alewife) };
+        run.measure().unwrap()
+    }
+
+    #[test]
+    fn a_crowd_unfolds_it_and_one_alone_does_not() {
+        let choice = || tree(3, Behaviour::Changing(Policy { run: 20, ..Policy::PAPER }));
+        let alone = measure(choice(), 1);
+        assert_eq!(alone.notes.count("depth", 0), alone.handed_out);
+        let crowd = measure(choice(), 64);
+        assert!(crowd.notes.count("unfolded", 1) > 0);
+        assert!(crowd.notes.count("depth", 3) > crowd.handed_out / 2);
+    }
+
+    #[test]
+    fn a_fixed_tree_stays_as_it_is() {
+        for processors in [1, 64] {
+            let measured = measure(tree(2, Behaviour::Fixed), processors);
+            assert_eq!(measured.notes.count("depth", 2), measured.handed_out);
+            assert!(measured.notes.get("folded").is_none());
+        }
+    }
+
+    #[test]
+    fn the_usual_policy_typed_out_gives_the_usual_tree() {
+        let usual = CounterChoice::named(NAME, Some(8)).unwrap();
+        let typed = tree(3, Behaviour::Changing(Policy::PAPER));
+        assert_eq!(measure(usual, 20).trace_hash, measure(typed, 20).trace_hash);
+    }
+
+    #[test]
+    fn a_tree_that_is_too_deep_is_refused() {
+        let error = tree(70, Behaviour::Fixed).build(1).err().unwrap();
+        assert_eq!(error.to_string(), "reactive: depth 70: must be from 0 to 12");
+    }
+}

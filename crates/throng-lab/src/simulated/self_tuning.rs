@@ -1,0 +1,127 @@
+//! Self-tuning trees with a chosen policy.
+
+use std::fmt;
+
+use throng::counter::diffracting::{StarvationFree, Toggle};
+use throng::counter::self_tuning::policy::Policy;
+use throng::counter::self_tuning::{SelfTuning, Settled, TuningShape};
+use throng::counter::{Counting, ShapeError};
+use throng_sim::Sim;
+
+use super::CounterChoice;
+
+/// How a self-tuning tree decides. Displayed, and parsed, as `throng simulate --policy` takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuned {
+    /// When leaves move.
+    pub policy: Policy,
+    /// P: for how many processors it decides, however many there are.
+    pub processors: usize,
+}
+
+/// What `--policy` must be for these trees.
+pub const ALLOWED: &str =
+    "threat or census, a comma, and for how many processors, such as threat,30";
+
+const POLICIES: [(&str, Policy); 3] =
+    [("threat", Policy::Threat), ("census", Policy::Census), ("restless", Policy::Restless)];
+
+impl fmt::Display for Tuned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = POLICIES.iter().find(|(_, policy)| *policy == self.policy);
+        let (name, _) = named.expect("every policy has a name");
+        write!(f, "{name},{}", self.processors)
+    }
+}
+
+impl Tuned {
+    /// What was typed, if it is as [`ALLOWED`] says.
+    ///
+    /// ```
+    /// use throng_lab::simulated::self_tuning::Tuned;
+    /// assert_eq!(Tuned::parse("threat,30").unwrap().to_string(), "threat,30");
+    /// assert_eq!(Tuned::parse("threat"), None);
+    /// ```
+    #[must_use]
+    pub fn parse(typed: &str) -> Option<Self> {
+        let (name, processors) = typed.trim().split_once(',')?;
+        let (_, policy) = POLICIES.into_iter().find(|(known, _)| *known == name)?;
+        let processors: u32 = processors.parse().ok()?;
+        Some(Tuned { policy, processors: processors as usize })
+    }
+}
+
+/// Builds a tree of this depth.
+type Build = fn(u32, Tuned) -> Result<Box<dyn Counting<Sim>>, ShapeError>;
+
+/// Every kind of self-tuning tree.
+const KINDS: [(&str, Build); 2] = [kind::<Toggle<Sim>>(), kind::<StarvationFree<Sim>>()];
+
+const fn kind<B: Settled<Sim>>() -> (&'static str, Build) {
+    (B::TREE.name, build::<B>)
+}
+
+fn build<B: Settled<Sim>>(
+    deepest: u32,
+    tuned: Tuned,
+) -> Result<Box<dyn Counting<Sim>>, ShapeError> {
+    let Tuned { policy, processors } = tuned;
+    let shape = TuningShape { deepest, policy, ..TuningShape::for_processors(processors) };
+    Ok(Box::new(SelfTuning::<Sim, B>::on_machine(&shape)?))
+}
+
+/// Whether the method is a self-tuning tree.
+#[must_use]
+pub fn is_one(method: &str) -> bool {
+    KINDS.iter().any(|(name, _)| *name == method)
+}
+
+/// The self-tuning tree of this method with at most `2^deepest` leaves. None where the method is
+/// another.
+///
+/// ```
+/// use throng_lab::simulated::self_tuning::{Tuned, tree};
+/// let tuned = Tuned::parse("census,30").unwrap();
+/// let options = tree("self-tuning", 4, tuned).unwrap().options;
+/// assert_eq!(options, "--width 16 --policy census,30");
+/// assert!(tree("hardware", 4, tuned).is_none());
+/// ```
+#[must_use]
+pub fn tree(method: &str, deepest: u32, tuned: Tuned) -> Option<CounterChoice> {
+    let &(name, build) = KINDS.iter().find(|(name, _)| *name == method)?;
+    // A depth that cannot be is refused when the tree is built.
+    let width = 1_u64.checked_shl(deepest).unwrap_or(u64::MAX);
+    let options = format!("--width {width} --policy {tuned}");
+    Some(CounterChoice::custom(name, options, move |_| build(deepest, tuned)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::CountingRun;
+    use throng_sim::MachineSpec;
+
+    #[test]
+    fn the_usual_policy_typed_out_gives_the_usual_tree() {
+        let measure = |counter| {
+            let run = CountingRun::new(counter, MachineSpec::ideal(10));
+            CountingRun { processors: 16, values: 900, ..run }.measure().unwrap().trace_hash
+        };
+        for method in ["self-tuning", "self-tuning-prism"] {
+            let usual = CounterChoice::named(method, Some(16)).unwrap();
+            let typed = tree(method, 4, Tuned::parse("threat,16").unwrap()).unwrap();
+            assert_eq!(measure(usual), measure(typed), "{method}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_policy_is_refused() {
+        for typed in ["", ",", "threat,", "threat,x", "greedy,30", "census,-1", "census,5000000000"]
+        {
+            assert_eq!(Tuned::parse(typed), None, "{typed}");
+        }
+        assert!(
+            tree("self-tuning", 70, Tuned::parse("threat,4").unwrap()).unwrap().build(1).is_err()
+        );
+    }
+}

@@ -1,0 +1,327 @@
+//! A counting run in which processors come and go: throughput, latency and depth over time.
+//!
+//! Every processor that is there takes numbers, one after another. How many are there is said by
+//! phases; processors 0, 1, 2, ... are those that are. What was handed out is checked: exactly
+//! 0..m-1.
+//!
+//! ```
+//! use throng_lab::simulated::CounterChoice;
+//! use throng_lab::simulated::surge::{Phase, SurgeRun};
+//! use throng_sim::MachineSpec;
+//!
+//! let counter = CounterChoice::named("hardware", None).unwrap();
+//! let phases = vec![Phase::new(0, 1), Phase::new(1000, 4)];
+//! let run = SurgeRun::new(counter, MachineSpec::ideal(10), phases, 500, 2000);
+//! let intervals = run.measure()?.intervals;
+//! // One word, served to one processor at a time: a value every 10 cycles, whoever gets it.
+//! assert_eq!(intervals.iter().map(|interval| interval.processors).collect::<Vec<_>>(), [1, 1, 4, 4]);
+//! assert!(intervals[3].latency_cycles_mean > 3.0 * intervals[0].latency_cycles_mean);
+//! # Ok::<(), throng_lab::error::Error>(())
+//! ```
+
+use std::cell::RefCell;
+
+use throng::counter::Counting;
+use throng::machine::Cpu;
+use throng_check::spec::check_counting;
+use throng_sim::{End, MachineSpec, Notes, Outcome, Sim, SimCpu, SimError, Simulation};
+
+use super::measured::Delivery;
+use super::{CounterChoice, STAGGER_CYCLES, STEP_LIMIT, calls, catching, idle};
+use crate::error::Error;
+
+/// From some time on, so many processors take numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// When it begins.
+    pub start_cycle: u64,
+    /// How many processors take numbers.
+    pub processors: usize,
+}
+
+impl Phase {
+    /// From `start_cycle` on, so many.
+    #[must_use]
+    pub const fn new(start_cycle: u64, processors: usize) -> Self {
+        Phase { start_cycle, processors }
+    }
+}
+
+/// A counting run in phases.
+#[derive(Clone, Debug)]
+pub struct SurgeRun {
+    /// The counter.
+    pub counter: CounterChoice,
+    /// The machine; it has as many processors as the largest phase.
+    pub machine: MachineSpec,
+    /// In the order of time. Nobody is there before the first.
+    pub phases: Vec<Phase>,
+    /// When no call is begun any more.
+    pub end_cycle: u64,
+    /// The length of what is measured as one.
+    pub interval_cycles: u64,
+    /// After each value a processor idles from 0 to so many cycles.
+    pub work: u32,
+    /// Decides everything that is random.
+    pub seed: u64,
+    /// The command that runs the same again, for the message of a run that fails.
+    pub replay: String,
+}
+
+/// What happened in one interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// When it began.
+    pub start_cycle: u64,
+    /// How many processors were there at its beginning.
+    pub processors: usize,
+    /// How many values were delivered in it.
+    pub values: u64,
+    /// That as values in a million cycles.
+    pub throughput_per_million_cycles: f64,
+    /// The mean latency of the calls that were over in it; not a number where there were none.
+    pub latency_cycles_mean: f64,
+    /// The mean depth of the counters that served them; not a number where the counter is no tree.
+    pub depth_mean: f64,
+}
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct Surge {
+    /// From the beginning to the end of the run.
+    pub intervals: Vec<Interval>,
+    /// How many values were handed out and checked, those after the end included.
+    pub handed_out: u64,
+    /// What the algorithm noted.
+    pub notes: Notes,
+    /// A hash of all accesses: the same run has the same.
+    pub trace_hash: u64,
+}
+
+/// A number handed out, and by how deep a counter.
+#[derive(Clone, Copy, Debug)]
+struct Served {
+    delivery: Delivery,
+    depth: Option<u64>,
+}
+
+/// What the processors of a run share.
+struct Shared {
+    counter: Box<dyn Counting<Sim>>,
+    /// In the order of delivery. Borrowed between two accesses only, when nobody else runs.
+    served: RefCell<Vec<Served>>,
+}
+
+impl SurgeRun {
+    /// No work, seed 0.
+    #[must_use]
+    pub fn new(
+        counter: CounterChoice,
+        machine: MachineSpec,
+        phases: Vec<Phase>,
+        interval_cycles: u64,
+        end_cycle: u64,
+    ) -> Self {
+        SurgeRun {
+            counter,
+            machine,
+            phases,
+            end_cycle,
+            interval_cycles,
+            work: 0,
+            seed: 0,
+            replay: "none".to_owned(),
+        }
+    }
+
+    /// How many processors the largest phase has.
+    #[must_use]
+    pub fn processors(&self) -> usize {
+        self.phases.iter().map(|phase| phase.processors).max().unwrap_or(0)
+    }
+
+    /// How many processors are there at `cycle`.
+    fn processors_at(&self, cycle: u64) -> usize {
+        let begun = self.phases.iter().take_while(|phase| phase.start_cycle <= cycle);
+        begun.last().map_or(0, |phase| phase.processors)
+    }
+
+    /// When `processor`, which is free at `now`, begins its next call: at once, or, each a little
+    /// after the one before it, when it is wanted again. None: not any more.
+    fn begins(&self, processor: usize, now: u64) -> Option<u64> {
+        if now >= self.end_cycle {
+            return None;
+        }
+        if processor < self.processors_at(now) {
+            return Some(now);
+        }
+        let mut later = self.phases.iter().filter(|phase| phase.start_cycle > now);
+        let phase = later.find(|phase| processor < phase.processors)?;
+        let begin = phase.start_cycle + processor as u64 * u64::from(STAGGER_CYCLES);
+        (begin < self.end_cycle).then_some(begin)
+    }
+
+    /// Runs it, checks every number handed out, and measures.
+    ///
+    /// # Errors
+    /// When the counter cannot be built, the simulation not be set up, or the run failed: a value
+    /// twice or missing, no end, a panic.
+    pub fn measure(&self) -> Result<Surge, Error> {
+        // Once outside: a shape that cannot be is found here.
+        self.counter.build(self.processors())?;
+        let outcome = catching(|| self.simulate())
+            .map_err(|message| self.failed(format!("it panicked: {message}")))?
+            .map_err(|source| Error::Simulation { source })?;
+        if outcome.end != End::Finished {
+            return Err(self.failed(outcome.end.to_string()));
+        }
+        let served = outcome.shared.served.into_inner();
+        let deliveries: Vec<Delivery> = served.iter().map(|served| served.delivery).collect();
+        check_counting(&calls(&deliveries, &outcome.results))
+            .map_err(|violation| self.failed(violation.to_string()))?;
+        Ok(Surge {
+            intervals: self.intervals(&served),
+            handed_out: served.len() as u64,
+            notes: outcome.notes,
+            trace_hash: outcome.trace_hash,
+        })
+    }
+
+    fn simulate(&self) -> Result<Outcome<Shared, ()>, SimError> {
+        let (run, processors) = (self.clone(), self.processors());
+        let counter = self.counter.clone();
+        Simulation::new()
+            .machine(self.machine.clone())
+            .processors(processors)
+            .seed(self.seed)
+            .step_limit(STEP_LIMIT)
+            .run(
+                move || Shared {
+                    counter: counter.build(processors).expect("built once already"),
+                    served: RefCell::default(),
+                },
+                move |shared, cpu| run.take_numbers(shared, cpu),
+            )
+    }
+
+    /// What each processor does.
+    fn take_numbers(&self, shared: &Shared, cpu: &SimCpu) {
+        let processor = cpu.id();
+        while let Some(begin) = self.begins(processor, cpu.clock()) {
+            idle_until(cpu, begin);
+            let start = cpu.clock();
+            let before = shared.served.borrow().len() as u64;
+            let value = shared.counter.next_on(cpu);
+            let delivery = Delivery { processor, value, start, end: cpu.clock(), before };
+            let depth = cpu.last_noted("depth");
+            shared.served.borrow_mut().push(Served { delivery, depth });
+            if self.work > 0 {
+                idle(cpu, cpu.random_below(self.work as usize + 1) as u32);
+            }
+        }
+    }
+
+    fn intervals(&self, served: &[Served]) -> Vec<Interval> {
+        let length = self.interval_cycles.max(1);
+        let count = self.end_cycle / length;
+        let mut by_interval: Vec<Vec<&Served>> = vec![Vec::new(); count as usize];
+        for one in served {
+            if let Some(interval) = by_interval.get_mut((one.delivery.end / length) as usize) {
+                interval.push(one);
+            }
+        }
+        (0..).zip(by_interval).map(|(i, served)| self.interval(i * length, &served)).collect()
+    }
+
+    fn interval(&self, start_cycle: u64, served: &[&Served]) -> Interval {
+        let latencies = served.iter().map(|one| one.delivery.end - one.delivery.start);
+        Interval {
+            start_cycle,
+            processors: self.processors_at(start_cycle),
+            values: served.len() as u64,
+            throughput_per_million_cycles: served.len() as f64 * 1e6
+                / self.interval_cycles.max(1) as f64,
+            latency_cycles_mean: mean(latencies),
+            depth_mean: mean(served.iter().filter_map(|one| one.depth)),
+        }
+    }
+
+    fn failed(&self, what: String) -> Error {
+        Error::SimulatedRun {
+            method: self.counter.method,
+            machine: self.machine.name.clone(),
+            processors: self.processors(),
+            seed: self.seed,
+            what,
+            replay: self.replay.clone(),
+        }
+    }
+}
+
+/// Not a number where there are none.
+fn mean(numbers: impl Iterator<Item = u64>) -> f64 {
+    let (count, sum) = numbers.fold((0_u64, 0_u64), |(count, sum), n| (count + 1, sum + n));
+    sum as f64 / count as f64
+}
+
+fn idle_until(cpu: &SimCpu, cycle: u64) {
+    let mut now = cpu.clock();
+    while now < cycle {
+        idle(cpu, u32::try_from(cycle - now).unwrap_or(u32::MAX));
+        now = cpu.clock();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(method: &str, width: Option<usize>, phases: &[(u64, usize)]) -> SurgeRun {
+        let counter = CounterChoice::named(method, width).unwrap();
+        let phases = phases.iter().map(|&(start, processors)| Phase::new(start, processors));
+        SurgeRun::new(counter, MachineSpec::ideal(10), phases.collect(), 1000, 9000)
+    }
+
+    #[test]
+    fn processors_come_and_go_as_the_phases_say() {
+        let run = run("hardware", None, &[(1000, 2), (4000, 8), (6000, 1)]);
+        assert_eq!(run.processors(), 8);
+        assert_eq!(
+            [0, 1000, 3999, 4000, 7000].map(|cycle| run.processors_at(cycle)),
+            [0, 2, 2, 8, 1]
+        );
+        assert_eq!(run.begins(1, 0), Some(1005));
+        assert_eq!(run.begins(1, 2000), Some(2000));
+        assert_eq!(run.begins(7, 2000), Some(4035));
+        assert_eq!(run.begins(1, 6000), None);
+        assert_eq!(run.begins(0, 8999), Some(8999));
+        assert_eq!(run.begins(0, 9000), None);
+    }
+
+    #[test]
+    fn latency_and_throughput_follow_the_crowd() {
+        let surge = run("hardware", None, &[(0, 2), (3000, 8), (6000, 1)]).measure().unwrap();
+        let latency = |i: usize| surge.intervals[i].latency_cycles_mean.round();
+        assert_eq!(surge.intervals.len(), 9);
+        // A word is served every 10 cycles: who shares it with n waits for n.
+        assert_eq!([latency(1), latency(4), latency(7)], [20.0, 80.0, 10.0]);
+        assert!(surge.intervals.iter().all(|interval| interval.values.abs_diff(100) < 3));
+        assert!(surge.intervals[0].depth_mean.is_nan(), "it is no tree");
+        assert!(surge.handed_out >= 900);
+    }
+
+    #[test]
+    fn the_depth_of_trees_is_known_and_the_same_run_gives_the_same_numbers() {
+        let run = run("diffracting", Some(4), &[(0, 2), (3000, 8)]);
+        let (once, again) = (run.measure().unwrap(), run.measure().unwrap());
+        assert!(once.intervals.iter().all(|interval| interval.depth_mean == 2.0));
+        assert_eq!((once.trace_hash, once.handed_out), (again.trace_hash, again.handed_out));
+    }
+
+    #[test]
+    fn an_interval_without_a_delivery_has_no_latency() {
+        let surge = run("hardware", None, &[(5000, 1)]).measure().unwrap();
+        let Interval { values, latency_cycles_mean, .. } = surge.intervals[0];
+        assert!(values == 0 && latency_cycles_mean.is_nan());
+    }
+}

@@ -1,0 +1,450 @@
+//! When a leaf should move, and how far: the threat-based online decision of ST07 section 4. Pure
+//! code: it knows loads and levels, and nothing of shared memory.
+//!
+//! A leaf sees one number: how many processors are at the tree now, as far as it can tell from its
+//! own visitors. It cannot know what comes next. Moving down costs every later token a longer way,
+//! staying costs it a longer queue; whatever the leaf does, an adversary can make it look foolish.
+//! What can be bounded is how foolish.
+//!
+//! The paper makes it a trade. The leaf owns a *surplus*, the leaves that the tree does not have yet
+//! (`P - 2^level`). While the load rises it converts surplus to *latency*, at the load as the rate of
+//! exchange: the higher the load at which it grows, the better. While the load drops it converts
+//! latency back to surplus at the rate 1 / load. Each stretch in one direction is a [`Phase`]. The
+//! rule (El-Yaniv, Fiat, Karp and Turpin 2001): convert only at a rate better than all before in the
+//! phase, and then just so much that, if the rate fell to the worst at once and stayed there, one
+//! would still have a c-th of what an all-knowing trader gets.
+//!
+//! # Differs from the paper
+//! - Its figure 6 treats every observation but the first of a phase alike, with the rate before it
+//!   as the floor. If the first rates of a phase are below c times the worst, nothing has been
+//!   converted yet, and that converts too much; equation (14) asks for the larger of the two as the
+//!   floor. So it is here.
+//! - The figure never writes `L.load` nor `L.baseSurplus`. We take both from section 4.2: the last
+//!   load, and what there was to convert when the phase began.
+//! - Surplus bought at a low load with latency from a high one can be more than was ever there. The
+//!   tree cannot be smaller than one leaf: when all of `P - 1` is back, the account begins anew, with
+//!   no latency, as section 4.1.2 wants it of a tree that is one leaf.
+
+/// The ratio c = f - (f - 1) / f^(1 / (f - 1)), f = P / 2, that the decisions keep for `processors`
+/// (ST07 Lemma 4); 1 for two or fewer, where nothing varies.
+///
+/// ```
+/// use throng::counter::self_tuning::policy::competitive_ratio;
+/// assert_eq!(competitive_ratio(2), 1.0);
+/// assert_eq!(competitive_ratio(4), 1.5);
+/// assert!((competitive_ratio(28) - 3.388).abs() < 1e-3);
+/// ```
+#[must_use]
+pub fn competitive_ratio(processors: usize) -> f64 {
+    let f = processors as f64 / LEAST_LOAD;
+    if f <= 1.0 { 1.0 } else { f - (f - 1.0) / f.powf(1.0 / (f - 1.0)) }
+}
+
+/// Below two processors there is no contention (ST07 equation 3).
+const LEAST_LOAD: f64 = 2.0;
+
+/// Conversions in one direction, while rates get better.
+///
+/// ```
+/// use throng::counter::self_tuning::policy::Phase;
+/// // 10 to convert, at rates of at least 2; whoever knows the future gets at most 1.5 times as much.
+/// let mut phase = Phase::new(10.0, 2.0, 1.5);
+/// assert_eq!(phase.convert(3.0), 0.0, "so little can be made up for at the worst rate");
+/// assert!(phase.convert(4.0) > 0.0);
+/// assert!((phase.ratio() - 1.5).abs() < 1e-9);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Phase {
+    /// What there was to convert at the beginning.
+    base: f64,
+    /// What is left of it. From 0 to `base`.
+    left: f64,
+    /// What was got for the rest.
+    gained: f64,
+    /// The best rate so far.
+    best: f64,
+    /// No rate is worse than this.
+    worst: f64,
+    /// The ratio that is kept.
+    kept: f64,
+}
+
+impl Phase {
+    /// A phase that begins with `base` to convert, at rates from `worst` up, and keeps the ratio
+    /// `kept`.
+    #[must_use]
+    pub fn new(base: f64, worst: f64, kept: f64) -> Self {
+        Phase { base, left: base, gained: 0.0, best: worst, worst, kept }
+    }
+
+    /// Sees `rate`, and converts what must be converted now. Returns how much that is.
+    pub fn convert(&mut self, rate: f64) -> f64 {
+        // Up to here what has been converted, or the worst rate for all, is enough.
+        let floor = self.best.max(self.worst * self.kept);
+        self.best = self.best.max(rate);
+        if rate <= floor {
+            return 0.0;
+        }
+        let due = self.base / self.kept * (rate - floor) / (rate - self.worst);
+        let converted = due.min(self.left);
+        self.left -= converted;
+        self.gained += converted * rate;
+        converted
+    }
+
+    /// What there was to convert at the beginning.
+    #[must_use]
+    pub fn base(&self) -> f64 {
+        self.base
+    }
+
+    /// What is left to convert.
+    #[must_use]
+    pub fn left(&self) -> f64 {
+        self.left
+    }
+
+    /// What was got so far.
+    #[must_use]
+    pub fn gained(&self) -> f64 {
+        self.gained
+    }
+
+    /// What an all-knowing trader would have got, all at the best rate, over what we have if the
+    /// rest goes at the worst (ST07 equation 11).
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        let ours = self.gained + self.left * self.worst;
+        if ours > 0.0 { self.base * self.best / ours } else { 1.0 }
+    }
+}
+
+/// Where the load is heading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trend {
+    /// It has not fallen since the phase began: surplus becomes latency.
+    Rising,
+    /// It has not risen since: latency becomes surplus.
+    Dropping,
+}
+
+/// What a leaf knows of the past: its surplus, its latency, and the phase it is in.
+///
+/// ```
+/// use throng::counter::self_tuning::policy::Account;
+/// let mut account = Account::new(28);
+/// assert_eq!(account.level(), 0);
+/// account.observe(28.0);
+/// assert_eq!(account.level(), 2, "two levels in one step");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Account {
+    processors: f64,
+    trend: Trend,
+    /// Converts surplus while the load rises, latency while it drops.
+    phase: Phase,
+    /// What was there, when the phase began, of that which it is converted to.
+    before: f64,
+    /// The last load seen.
+    load: f64,
+    /// Visits since the last census.
+    visits: u32,
+}
+
+impl Account {
+    /// The account of a tree that is one leaf, for `processors`; at least 2.
+    #[must_use]
+    pub fn new(processors: usize) -> Self {
+        let processors = processors.max(2) as f64;
+        let kept = competitive_ratio(processors as usize);
+        Account {
+            processors,
+            trend: Trend::Rising,
+            phase: Phase::new(processors - 1.0, LEAST_LOAD, kept),
+            before: 0.0,
+            load: LEAST_LOAD,
+            visits: 0,
+        }
+    }
+
+    /// Counts a visit; whether it is the P-th since the last time.
+    fn is_due(&mut self) -> bool {
+        self.visits += 1;
+        let due = f64::from(self.visits) >= self.processors;
+        if due {
+            self.visits = 0;
+        }
+        due
+    }
+
+    /// Sees so many processors at the tree, and converts what must be converted now.
+    pub fn observe(&mut self, load: f64) {
+        let load = load.clamp(LEAST_LOAD, self.processors);
+        match self.trend {
+            Trend::Rising if load < self.load => self.turn(Trend::Dropping),
+            Trend::Dropping if load > self.load => self.turn(Trend::Rising),
+            _ => {}
+        }
+        self.load = load;
+        self.phase.convert(match self.trend {
+            Trend::Rising => load,
+            Trend::Dropping => 1.0 / load,
+        });
+        if self.trend == Trend::Dropping && self.surplus() >= self.processors - 1.0 {
+            *self = Account { load, ..Account::new(self.processors as usize) };
+        }
+    }
+
+    fn turn(&mut self, trend: Trend) {
+        let (surplus, latency) = (self.surplus(), self.latency());
+        let kept = self.phase.kept;
+        (self.phase, self.before) = match trend {
+            Trend::Rising => (Phase::new(surplus, LEAST_LOAD, kept), latency),
+            Trend::Dropping => (Phase::new(latency, 1.0 / self.processors, kept), surplus),
+        };
+        self.trend = trend;
+    }
+
+    /// Where the load is heading.
+    #[must_use]
+    pub fn trend(&self) -> Trend {
+        self.trend
+    }
+
+    /// The phase the leaf is in.
+    #[must_use]
+    pub fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    /// Leaves that the tree could still have, as the leaf sees it: from 0 to P - 1.
+    #[must_use]
+    pub fn surplus(&self) -> f64 {
+        match self.trend {
+            Trend::Rising => self.phase.left,
+            Trend::Dropping => self.before + self.phase.gained,
+        }
+    }
+
+    /// What the surplus spent was worth, less what has been converted back.
+    #[must_use]
+    pub fn latency(&self) -> f64 {
+        match self.trend {
+            Trend::Rising => self.before + self.phase.gained,
+            Trend::Dropping => self.phase.left,
+        }
+    }
+
+    /// The level on which the leaf should be: the whole part of log2(P - surplus).
+    #[must_use]
+    pub fn level(&self) -> u32 {
+        // A hair more, lest rounding takes a level away.
+        let leaves = self.processors - self.surplus() + 1e-9;
+        (leaves as u64).max(1).ilog2()
+    }
+}
+
+/// Who decides when a leaf moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// The [`Account`] of each leaf, which takes its own visitors for as many as every other leaf
+    /// has (ST07 equation 2): what the paper does.
+    ///
+    /// A leaf on level l is never visited by fewer than one, and so never sees a load below 2^l. From
+    /// level log2(P / c) down that is too much to convert anything back: there it stays, whoever
+    /// leaves.
+    Threat,
+    /// The same with a load that is counted: every P-th visitor of a leaf looks who is in the tree,
+    /// one more access a call. Ours. Slower to grow, and comes back.
+    Census,
+    /// Any level but the one where the leaf is, at every visit, needed or not: what checks use.
+    Restless,
+}
+
+/// What a leaf sees when it decides.
+#[derive(Clone, Copy, Debug)]
+pub struct Sight {
+    /// Its level.
+    pub level: u32,
+    /// The deepest level there is.
+    pub deepest: u32,
+    /// How many processors are at the leaf.
+    pub visitors: u64,
+}
+
+impl Policy {
+    /// The level on which the leaf should be. `random_below(n)` draws a number below n, `census`
+    /// counts the processors in the tree.
+    pub fn decide(
+        self,
+        account: &mut Account,
+        sight: Sight,
+        random_below: impl FnOnce(usize) -> usize,
+        census: impl FnOnce() -> u64,
+    ) -> u32 {
+        let Sight { level, deepest, visitors } = sight;
+        match self {
+            Policy::Threat => account.observe(visitors as f64 * f64::from(1 << level)),
+            Policy::Census if account.is_due() => account.observe(census() as f64),
+            Policy::Census => {}
+            Policy::Restless => {
+                let others = random_below(deepest as usize) as u32;
+                return (level + u32::from(deepest > 0) + others) % (deepest + 1);
+            }
+        }
+        account.level().min(deepest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// More than rounding can do.
+    const HAIR: f64 = 1e-9;
+
+    #[test]
+    fn the_ratio_is_that_of_the_paper() {
+        for (processors, ratio) in [(1, 1.0), (2, 1.0), (3, 1.2778), (16, 2.799), (30, 3.462)] {
+            assert!((competitive_ratio(processors) - ratio).abs() < 1e-3, "{processors}");
+        }
+        // It grows like the logarithm.
+        let last = competitive_ratio(1 << 20) / (f64::from(1 << 19)).ln();
+        assert!((0.9..1.2).contains(&last), "{last}");
+    }
+
+    #[test]
+    fn a_crowd_makes_a_leaf_grow_by_levels_and_loneliness_brings_it_back() {
+        let mut account = Account::new(64);
+        account.observe(64.0);
+        let grown = account.level();
+        assert!(grown >= 2, "{account:?}");
+        for _ in 0..20 {
+            account.observe(2.0);
+            account.observe(3.0);
+        }
+        assert_eq!(account.level(), 0, "{account:?}");
+        assert_eq!((account.surplus(), account.latency()), (63.0, 0.0));
+    }
+
+    #[test]
+    fn what_a_leaf_sees_of_itself_does_not_bring_it_back_and_a_census_does() {
+        let sight = Sight { level: 4, deepest: 5, visitors: 1 };
+        let mut grown = Account::new(32);
+        while grown.level() < 4 {
+            grown.observe(16.0);
+            grown.observe(32.0);
+        }
+        let after = |policy: Policy, everyone: u64| {
+            let mut account = grown;
+            (0..10_000).for_each(|_| {
+                policy.decide(&mut account, sight, |_| 0, || everyone);
+            });
+            account.level()
+        };
+        assert_eq!(after(Policy::Threat, 1), 4, "one visitor looks like sixteen");
+        assert_eq!(after(Policy::Census, 28), 4);
+        assert!(after(Policy::Census, 4) < 4);
+        assert_eq!(after(Policy::Census, 1), 0);
+    }
+
+    #[test]
+    fn two_processors_never_need_a_tree() {
+        let mut account = Account::new(2);
+        for load in [1.0, 2.0, 1.0, 2.0, 9.0] {
+            account.observe(load);
+            assert_eq!(account.level(), 0);
+        }
+    }
+
+    #[test]
+    fn the_restless_go_anywhere_but_stay() {
+        let mut account = Account::new(4);
+        for deepest in 0..4_u32 {
+            for level in 0..=deepest {
+                let sight = Sight { level, deepest, visitors: 1 };
+                let to: Vec<u32> = (0..deepest.max(1) as usize)
+                    .map(|drawn| Policy::Restless.decide(&mut account, sight, |_| drawn, || 0))
+                    .collect();
+                let others: Vec<u32> = (0..=deepest).filter(|&l| l != level).collect();
+                let mut sorted = to.clone();
+                sorted.sort_unstable();
+                assert!(deepest == 0 || sorted == others, "from {level} of {deepest}: {to:?}");
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Whatever the rates, in whatever order: never worse than promised, and never more
+        /// converted than there was.
+        #[test]
+        fn a_phase_keeps_its_ratio(
+            processors in 3_usize..2000,
+            base in 0.001_f64..1e6,
+            rates in prop::collection::vec(0.0_f64..1.0, 1..200),
+            rising: bool,
+        ) {
+            let most = processors as f64;
+            let (worst, best) = if rising { (2.0, most) } else { (1.0 / most, 0.5) };
+            let ratio = competitive_ratio(processors);
+            let mut phase = Phase::new(base, worst, ratio);
+            let mut converted = 0.0;
+            for rate in rates {
+                converted += phase.convert(worst + rate * (best - worst));
+                prop_assert!(phase.ratio() <= ratio + HAIR, "{phase:?}");
+                prop_assert!(phase.left() >= 0.0);
+                prop_assert!((converted + phase.left() - base).abs() <= base * HAIR);
+            }
+        }
+
+        /// The adversary's worst: rates that rise by hairs up to the best there is. What is due is
+        /// there to the end: the ratio is met with equality, not by having run out.
+        #[test]
+        fn the_budget_lasts(processors in 3_usize..2000, steps in 2_u32..3000) {
+            let (worst, best) = (2.0, processors as f64);
+            let ratio = competitive_ratio(processors);
+            let mut phase = Phase::new(1.0, worst, ratio);
+            for step in 0..=steps {
+                phase.convert(worst + (best - worst) * f64::from(step) / f64::from(steps));
+            }
+            prop_assert!((phase.ratio() - ratio).abs() < HAIR, "{phase:?}");
+            prop_assert!(phase.left() > 0.0, "{phase:?}");
+        }
+
+        /// Whatever the loads: the ratio holds in every phase, nothing is made from nothing, and
+        /// phases begin where the load turns.
+        #[test]
+        fn accounts_are_consistent(
+            processors in 2_usize..300,
+            loads in prop::collection::vec(0.0_f64..400.0, 1..300),
+        ) {
+            let most = processors.max(2) as f64;
+            let ratio = competitive_ratio(processors);
+            let mut account = Account::new(processors);
+            for load in loads {
+                let old = account;
+                account.observe(load);
+                let load = load.clamp(2.0, most);
+                let (surplus, latency) = (account.surplus(), account.latency());
+                prop_assert!((0.0..=most - 1.0 + HAIR).contains(&surplus), "{account:?}");
+                prop_assert!(latency >= 0.0 && account.level() <= processors.max(1).ilog2());
+                prop_assert!(account.phase().ratio() <= ratio + HAIR);
+                if surplus >= most - 1.0 {
+                    continue;
+                }
+                // What went out of one account came into the other, at the rate of the moment.
+                let (spent, got) = (old.surplus() - surplus, latency - old.latency());
+                prop_assert!((spent * load - got).abs() <= HAIR * (1.0 + latency + old.latency()));
+                let turned = account.trend() != old.trend();
+                let expected = match old.trend() {
+                    Trend::Rising => load < old.load,
+                    Trend::Dropping => load > old.load,
+                };
+                prop_assert_eq!(turned, expected);
+            }
+        }
+    }
+}
