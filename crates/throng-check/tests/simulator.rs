@@ -16,7 +16,7 @@ use throng::counter::diffracting::{
     Adaptive, Balancer, Crowd, Node, Original, SecondChance, Side, StarvationFree, Toggle, Token,
     WaitFree,
 };
-use throng::counter::{Progress, ReactiveTree, Registered, Shape, methods};
+use throng::counter::{Counter, Progress, ReactiveTree, Registered, Shape, methods};
 use throng_check::spec::check_step;
 use throng_check::workload::Observed;
 use throng_sim::spec::{Preset, presets};
@@ -206,6 +206,36 @@ fn changes_all_the_time(effort: u64) {
     }
 }
 
+/// A counter that changes its shape after every number, while processors are stalled for so long that
+/// it has changed hundreds of times when they go on; and some stop for ever. It counts, and it has
+/// been in every depth, hundreds of times in a run.
+fn counter_changes_all_the_time(effort: u64) {
+    let trial = "counter::changes_all_the_time";
+    let method = Registered::of::<Counter<Sim>>();
+    let mut depths = [0; 3];
+    for seed in seeds(60 * effort) {
+        let processors = [4, 9, 25][seed as usize % 3];
+        let stalls = Faults::none().random_delays(5, 200);
+        let run = Run {
+            processors,
+            calls: 60,
+            shape: Shape { bank: 1 + seed as usize % 3, ..Shape::tiny(processors, 8) },
+            faults: stalls.clone().random_stalls(processors / 2, 600, 50_000),
+            ..disturbed(seed)
+        };
+        let notes = run.check(method, trial).notes;
+        let looks = [0, 1, 2].map(|depth| notes.count("looked at depth", depth));
+        assert!(looks.iter().sum::<u64>() > 50, "{looks:?}\n{}", run.known(trial));
+        (0..3).for_each(|depth| depths[depth] += looks[depth]);
+
+        let crippled = Run { faults: stalls.random_halts(2, 400), ..run };
+        crippled.check_numbers(method, &crippled.of(method), trial);
+    }
+    if seeds(2).count() > 1 {
+        assert!(depths.iter().all(|&looks| looks > 500), "{depths:?}");
+    }
+}
+
 /// A bare balancer, without leaves: the tokens that left on either side form a step.
 fn balances<B: Balancer<Sim>>(count: u64) {
     let trial = format!("{}::balances", B::ABOUT.name);
@@ -265,6 +295,8 @@ fn main() {
 
     let changes = move || changes_all_the_time(effort);
     trials.push(passes("reactive::changes_all_the_time".into(), changes));
+    let changes = move || counter_changes_all_the_time(effort);
+    trials.push(passes("counter::changes_all_the_time".into(), changes));
 
     let count = 400 * effort;
     trials.extend([

@@ -31,8 +31,9 @@ fn check(method: &Registered<Native>, calls: &[Call]) {
 }
 
 /// All threads at once, from a common start.
-fn crowd(method: Registered<Native>, threads: usize, calls: usize) {
-    let counter = method.build(&Shape::for_processors(threads)).expect("a shape for threads");
+fn crowd(method: Registered<Native>, shape: Shape, calls: usize) {
+    let counter = method.build(&shape).expect("a shape for threads");
+    let threads = shape.processors;
     let start = Barrier::new(threads);
     let body = || {
         start.wait();
@@ -69,9 +70,14 @@ fn main() {
     for method in methods::<Native>() {
         let name = method.about.name;
         for (threads, calls) in [(2, 200_000), (3, 100_000), (16, 5_000), (64, 1_000)] {
-            let run = move || crowd(method, threads, calls * effort);
+            let shape = Shape::for_processors(threads);
+            let run = move || crowd(method, shape, calls * effort);
             trials.push(passes(format!("{name}::crowd_of_{threads}"), run));
         }
+        // Those that change their shape do so all the time.
+        let restless = Shape { patience: 0, bank: 3, ..Shape::for_processors(24) };
+        let run = move || crowd(method, restless, 1000 * effort);
+        trials.push(passes(format!("{name}::restless"), run));
         let run = move || coming_and_going(method, 8, 150 * effort);
         trials.push(passes(format!("{name}::coming_and_going"), run));
     }
@@ -79,7 +85,7 @@ fn main() {
     trials.push(is_caught("broken::read-then-add".into(), "broke its promise", move || {
         // Two cores race at once; on one core only a preemption at the wrong moment shows it.
         for _ in 0..200 {
-            crowd(racy, 4, 20_000);
+            crowd(racy, Shape::for_processors(4), 20_000);
         }
     }));
     harness::run(trials);

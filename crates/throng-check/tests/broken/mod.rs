@@ -30,6 +30,7 @@ pub(crate) fn miscounting<M: Machine>() -> Vec<Registered<M>> {
         Registered::of::<Folding<M, WITHOUT_DRAINING>>(),
         Registered::of::<Folding<M, RAISED_BY_FOLDS>>(),
         Registered::of::<ReadThenTrace<M>>(),
+        Registered::of::<Forgetful<M>>(),
     ]
 }
 
@@ -508,5 +509,50 @@ impl<M: Machine> Method<M> for ReadThenTrace<M> {
             leaves: [word("leaf", NOT_YET), word("leaf", NOT_YET)],
             traces: PerCpu::new(|id| Line::word::<M>(0, Place::named("trace").index(id))),
         })
+    }
+}
+
+/// Callers gather, and one fetches for all, as in `counter::gathering`; but an answer is overwritten
+/// by the next one, whoever has yet to read it.
+#[derive(Debug)]
+pub(crate) struct Forgetful<M: Machine> {
+    root: Line<M::Word>,
+    /// Which batch is open, times 2^32, plus how many numbers it has been asked for.
+    open: Line<M::Word>,
+    /// The first number of the last batch that was answered, times 2^32, plus how many batches were.
+    answer: Line<M::Word>,
+}
+
+const LOW: u64 = (1 << 32) - 1;
+
+impl<M: Machine> Forgetful<M> {
+    /// Waits until so many batches have been answered.
+    fn answered(&self, cpu: &M::Cpu, batches: u64) -> u64 {
+        self.answer.wait_while(cpu, Acquire, |answer| answer & LOW < batches) >> 32
+    }
+}
+
+impl<M: Machine> Counting<M> for Forgetful<M> {
+    fn next_on(&self, cpu: &M::Cpu) -> u64 {
+        let before = self.open.fetch_add(1, AcqRel);
+        let (batch, ahead) = (before >> 32, before & LOW);
+        if ahead > 0 {
+            return self.answered(cpu, batch + 1) + ahead;
+        }
+        self.answered(cpu, batch);
+        let asked = self.open.swap((batch + 1) << 32, AcqRel) & LOW;
+        let first = self.root.fetch_add(asked, AcqRel);
+        // BROKEN: should first see to it that everyone has read what is there.
+        self.answer.store(first << 32 | (batch + 1), Release);
+        first
+    }
+}
+
+impl<M: Machine> Method<M> for Forgetful<M> {
+    const ABOUT: About = about("forgetful", Consistency::Linearizable);
+
+    fn build(_shape: &Shape) -> Result<Self, ShapeError> {
+        let word = |name| Line::word::<M>(0, Place::named(name));
+        Ok(Forgetful { root: word("root"), open: word("open"), answer: word("answer") })
     }
 }

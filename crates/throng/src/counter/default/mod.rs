@@ -40,7 +40,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use super::gathering::{Groups, Levels, SLOTS};
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
 use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
-use policy::{Look, MOST_DEPTH, Next, State, ladder};
+use policy::{Look, MOST_DEPTH, Next, State, ladder, restless_ladder};
 use tuner::Tuner;
 
 /// From here on numbers come from one word only: an answer in a group has 63 bits, and so many
@@ -124,8 +124,10 @@ pub struct Builder {
     start: u64,
     depth: Option<u32>,
     policy: Policy,
-    slots: Option<usize>,
     prepared: usize,
+    /// Where something else than the usual shapes is to be checked: how many of them, and how many
+    /// answers a group keeps.
+    checked: Option<(usize, usize)>,
 }
 
 impl Builder {
@@ -162,14 +164,6 @@ impl Builder {
         self
     }
 
-    /// A group keeps so many answers, from 1 to 64, before it looks for room: for tests, where that
-    /// should happen often.
-    #[doc(hidden)]
-    pub fn answers(mut self, slots: usize) -> Self {
-        self.slots = Some(slots.clamp(1, SLOTS));
-        self
-    }
-
     /// The counter, for real threads.
     #[must_use]
     pub fn build(&self) -> Counter {
@@ -188,7 +182,12 @@ impl Builder {
             Policy::Measured => Mode::new(Next { levels: Levels::FLAT, window: 8 }),
             Policy::Restless => Mode::new(Next { levels: Levels::FLAT, window: 0 }),
         };
-        let (ladder, slots) = (ladder(depth), self.slots.unwrap_or(SLOTS));
+        let ladder = match self.policy {
+            Policy::Restless => restless_ladder(depth),
+            Policy::Measured | Policy::Stay(_) => ladder(depth),
+        };
+        let (rungs, slots) = self.checked.unwrap_or((ladder.len(), SLOTS));
+        let ladder = &ladder[..rungs.min(ladder.len())];
         Counter {
             root: Line::word::<M>(self.start, Place::named("root")),
             way: Line::new::<M>(Place::named("mode"), |spot| Way {
@@ -469,9 +468,20 @@ impl<M: Machine> Method<M> for Counter<M> {
         progress: Progress::Blocking,
     };
 
-    /// Needs no shape.
-    fn build(_shape: &Shape) -> Result<Self, ShapeError> {
-        Ok(Builder::default().on_machine())
+    /// Needs no shape; without patience it is [`Policy::Restless`].
+    fn build(shape: &Shape) -> Result<Self, ShapeError> {
+        if shape.patience > 0 {
+            return Ok(Builder::default().on_machine());
+        }
+        ShapeError::check_range("batches in a bank", shape.bank, 1..=4096)?;
+        let widest = shape.width.unwrap_or(shape.processors).max(1);
+        let restless = Builder {
+            policy: Policy::Restless,
+            prepared: shape.processors,
+            checked: Some((2 * widest - 1, shape.bank.min(SLOTS))),
+            ..Builder::default()
+        };
+        Ok(restless.on_machine())
     }
 }
 
@@ -567,7 +577,7 @@ mod tests {
     fn shapes_forced_from_outside_lose_nothing() {
         const THREADS: usize = 64;
         const CHANGES: u64 = 300;
-        let counter = Counter::builder().answers(3).build();
+        let counter = Builder { checked: Some((usize::MAX, 3)), ..Counter::builder() }.build();
         let force = || {
             let (mut random, ladder) = (SplitMix64::from_state(7), ladder(MOST_DEPTH));
             while counter.stats().changes < CHANGES {

@@ -97,6 +97,26 @@ pub(super) fn ladder(depth: u32) -> &'static [Levels] {
     }
 }
 
+/// The same for a counter that takes none of them for long: small groups, so that few callers are
+/// enough for much to happen.
+const RESTLESS_LADDER: [Levels; 7] = [
+    Levels::FLAT,
+    groups(1),
+    groups(2),
+    groups(1).and(2),
+    groups(3),
+    groups(2).and(4),
+    groups(1).and(3),
+];
+
+pub(super) fn restless_ladder(depth: u32) -> &'static [Levels] {
+    match depth {
+        0 => &RESTLESS_LADDER[..1],
+        1 => &RESTLESS_LADDER[..3],
+        _ => &RESTLESS_LADDER,
+    }
+}
+
 /// What a look at the counter found.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
