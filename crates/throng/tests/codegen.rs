@@ -6,6 +6,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 use std::{env, fs};
 
 fn rustc(arguments: &[&str]) {
@@ -16,6 +17,11 @@ fn rustc(arguments: &[&str]) {
 }
 
 /// The assembly of `codegen/pairs.rs`, optimised.
+fn assembly() -> &'static str {
+    static ASSEMBLY: OnceLock<String> = OnceLock::new();
+    ASSEMBLY.get_or_init(compile_pairs)
+}
+
 fn compile_pairs() -> String {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"));
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("codegen");
@@ -66,15 +72,37 @@ fn without_label_numbers(line: &str) -> String {
     }
 }
 
+/// The instructions from the entry to the first return: the way of a call that takes no jump.
+fn straight_way(instructions: &[String]) -> &[String] {
+    let end = instructions.iter().position(|line| line.starts_with("ret"));
+    &instructions[..=end.expect("a function returns")]
+}
+
+/// The default counter on one word: the `fetch_add`, a look at the mode, and a test of the number.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_default_counter_adds_a_load_and_two_branches() {
+    let assembly = assembly();
+    let all = instructions(assembly, "throng_default");
+    let ours = straight_way(&all);
+    println!("{} instructions: {}", ours.len(), ours.join("; "));
+    let plain = instructions(assembly, "plain_fetch_add");
+    let count = |what: &str| ours.iter().filter(|line| line.contains(what)).count();
+    assert_eq!(count("lock"), 1, "one locked instruction: {ours:?}");
+    assert_eq!(ours.iter().filter(|line| line.starts_with('j')).count(), 2, "{ours:?}");
+    assert_eq!((count("call"), count("push"), count("pop")), (0, 0, 0), "{ours:?}");
+    assert!(ours.len() <= plain.len() + 6, "{} and {}: {ours:?}", ours.len(), plain.len());
+}
+
 #[test]
 fn native_compiles_to_hand_written_atomics() {
-    let assembly = compile_pairs();
+    let assembly = assembly();
     for pair in ["fetch_add", "toggle", "prism_slot"] {
-        let ours = instructions(&assembly, &format!("throng_{pair}"));
-        let plain = instructions(&assembly, &format!("plain_{pair}"));
+        let ours = instructions(assembly, &format!("throng_{pair}"));
+        let plain = instructions(assembly, &format!("plain_{pair}"));
         assert_eq!(ours, plain, "{pair}");
         println!("{pair}: {}", ours.join("; "));
     }
-    let ours = instructions(&assembly, "throng_different");
-    assert_ne!(ours, instructions(&assembly, "plain_different"), "the comparison can tell");
+    let ours = instructions(assembly, "throng_different");
+    assert_ne!(ours, instructions(assembly, "plain_different"), "the comparison can tell");
 }

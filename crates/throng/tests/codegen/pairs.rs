@@ -77,3 +77,9 @@ pub fn throng_different(counter: &Hardware) -> u64 {
 pub fn plain_different(counter: &Padded) -> u64 {
     counter.0.fetch_add(1, AcqRel)
 }
+
+/// The default counter.
+#[unsafe(no_mangle)]
+pub fn throng_default(counter: &throng::Counter) -> u64 {
+    counter.next()
+}

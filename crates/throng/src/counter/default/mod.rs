@@ -39,13 +39,17 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 use super::gathering::{Groups, Levels, SLOTS};
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
-use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
+use crate::machine::{Cpu, Line, Machine, Native, NativeCpu, Place, Word};
 use policy::{Look, MOST_DEPTH, Next, State, ladder, restless_ladder};
 use tuner::Tuner;
 
 /// From here on numbers come from one word only: an answer in a group has 63 bits, and so many
 /// more cannot be drawn while a call is in progress.
 const FLAT_FROM: u64 = 1 << 62;
+
+/// The processor of the calling thread, whichever that is: a constant, so that a call needs no place
+/// for it on the stack.
+const THIS: &NativeCpu = &Native::cpu();
 
 /// The word `mode`: how to get to the root, and which numbers are followed by a look.
 ///
@@ -279,7 +283,7 @@ impl Counter {
     /// The next number.
     #[inline]
     pub fn next(&self) -> u64 {
-        self.next_on(&Native::cpu())
+        self.next_on(THIS)
     }
 
     /// The next `count` numbers, all in a row; nothing is drawn for 0.
@@ -291,7 +295,7 @@ impl Counter {
     /// ```
     #[inline]
     pub fn next_many(&self, count: u32) -> Range<u64> {
-        self.next_many_on(&Native::cpu(), count)
+        self.next_many_on(THIS, count)
     }
 }
 
@@ -360,6 +364,7 @@ impl<M: Machine> Counter<M> {
 
     /// A call in a crowd.
     #[cold]
+    #[inline(never)]
     fn gather(&self, cpu: &M::Cpu, mode: Mode, asked: u64) -> u64 {
         cpu.note("depth", mode.levels().depth().into());
         let groups = self.way.groups.get_or_init(|| Groups::new(self.slots));
@@ -373,6 +378,15 @@ impl<M: Machine> Counter<M> {
             self.look(cpu, first, count);
         }
         first
+    }
+
+    /// Has a look, and returns the number that it followed: so the way without a look keeps nothing
+    /// on the stack.
+    #[cold]
+    #[inline(never)]
+    fn look_after(&self, cpu: &M::Cpu, number: u64) -> u64 {
+        self.look(cpu, number, 1);
+        number
     }
 
     /// Looks at the clock, and changes the shape if the policy says so, after `count` numbers from
@@ -428,16 +442,15 @@ impl<M: Machine> Counting<M> for Counter<M> {
     #[inline]
     fn next_on(&self, cpu: &M::Cpu) -> u64 {
         let mode = self.mode();
-        if mode.is_flat() {
-            let number = self.root.fetch_add(1, AcqRel);
-            cpu.note("depth", 0);
-            if number & mode.0 == 0 {
-                self.look(cpu, number, 1);
-            }
-            number
-        } else {
-            self.gather(cpu, mode, 1)
+        if !mode.is_flat() {
+            return self.gather(cpu, mode, 1);
         }
+        let number = self.root.fetch_add(1, AcqRel);
+        cpu.note("depth", 0);
+        if number & mode.0 != 0 {
+            return number;
+        }
+        self.look_after(cpu, number)
     }
 
     /// On one word, nothing but the `fetch_add`s: one look at the mode and at the clock is enough.
