@@ -148,6 +148,16 @@ pub struct CountersArguments {
     #[arg(long, value_name = "D", allow_negative_numbers = true, conflicts_with = "width")]
     pub depth: Option<String>,
 
+    /// Take values one by one, each behind a dynamic dispatch, as a program would that uses one now
+    /// and then [default: 64 in a row]
+    #[arg(long)]
+    pub one_by_one: bool,
+
+    /// The same, and after each value a thread is busy with something else for 0 to so many
+    /// nanoseconds, at random
+    #[arg(long, value_name = "NS", allow_negative_numbers = true)]
+    pub work: Option<String>,
+
     /// How often each counter is measured on each number of threads [default: 9, quick: 5]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub repetitions: Option<String>,

@@ -11,6 +11,7 @@ use throng::counter::{Registered, Shape, methods};
 use throng::machine::Native;
 
 use crate::bench::json::JsonTarget;
+use crate::bench::pace::Pace as Taking;
 use crate::cli::CountersArguments;
 use crate::error::Error;
 use crate::names::suggestions;
@@ -22,6 +23,7 @@ pub const MAX_THREADS: usize = 4096;
 pub(crate) const MAX_DEPTH: usize = 16;
 const MAX_REPETITIONS: usize = 1000;
 const MAX_RUN_MS: usize = 60_000;
+const MAX_WORK_NS: usize = 1_000_000;
 
 /// What `throng bench counters` will do.
 #[derive(Debug)]
@@ -32,6 +34,8 @@ pub struct CountersPlan {
     pub threads: Vec<usize>,
     /// The width asked for.
     pub width: Option<usize>,
+    /// How threads take their values.
+    pub pace: Taking,
     /// How often each method is measured on each number of threads.
     pub repetitions: usize,
     /// How long one run is measured.
@@ -55,6 +59,12 @@ impl CountersPlan {
         let depth = optional("--depth", typed.depth.as_deref(), 0..=MAX_DEPTH)?;
         let width = width.or(depth.map(|depth| 1 << depth));
         check_shapes(&methods, &threads, width)?;
+        let work = optional("--work", typed.work.as_deref(), 0..=MAX_WORK_NS)?;
+        let taking = match work {
+            Some(work_ns) => Taking::OneByOne { work_ns: work_ns as u32 },
+            None if typed.one_by_one => Taking::OneByOne { work_ns: 0 },
+            None => Taking::InARow,
+        };
         let pace = Pace::of(typed.quick);
         let repetitions =
             optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
@@ -67,6 +77,7 @@ impl CountersPlan {
             methods,
             threads,
             width,
+            pace: taking,
             repetitions,
             run_time: Duration::from_millis(run_ms as u64),
             json,

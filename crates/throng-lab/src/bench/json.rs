@@ -90,6 +90,8 @@ struct Document<'a> {
     reference: &'static str,
     threads: &'a [usize],
     width: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pace: Option<String>,
     repetitions: usize,
     milliseconds: f64,
     summary: Vec<&'a Cell>,
@@ -110,6 +112,7 @@ impl<'a> Document<'a> {
             reference: crate::peers::reference().about.name,
             threads: &plan.threads,
             width: plan.width,
+            pace: plan.pace.in_words(),
             repetitions: plan.repetitions,
             milliseconds: plan.run_time.as_secs_f64() * 1e3,
             summary: summary.cells().collect(),

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`setup`] | what machine this is, and how it feels right now |
 //! | [`run`] | one measured run |
+//! | [`pace`] | how a thread takes its values, with work in between or not |
 //! | [`window`] | the phases of a run, and the time they change |
 //! | [`verify`] | the exact check of what was handed out |
 //! | [`summary`] | medians, ratios, fairness |
@@ -11,6 +12,7 @@
 //! | [`json`] | every single number, for other programs |
 
 pub mod json;
+pub mod pace;
 pub mod report;
 pub mod run;
 pub mod setup;
@@ -115,8 +117,8 @@ fn measure(
         .build(&plan.shape(threads))
         .map_err(|source| Error::Shape { method: name, source })?;
     let times = Times { warm_up: plan.warm_up_time(), measure: plan.run_time };
-    run::run(&*counter, threads, times, memory, pinning)
-        .map_err(|failure| explain(failure, name, threads))
+    let crew = run::Plan { threads, times, pace: plan.pace };
+    run::run(&*counter, crew, memory, pinning).map_err(|failure| explain(failure, name, threads))
 }
 
 fn explain(failure: Failure, method: &'static str, threads: usize) -> Error {
@@ -163,6 +165,7 @@ mod tests {
             methods: vec![crate::peers::reference(), Registered::of::<Twice>()],
             threads: vec![3],
             width: None,
+            pace: pace::Pace::InARow,
             repetitions: 1,
             // Long enough for the threads to get their turn on a busy machine.
             run_time: Duration::from_millis(300),

@@ -35,6 +35,9 @@ fn setup_line(plan: &CountersPlan, setup: &Setup) -> String {
     if let Some(width) = plan.width {
         let _ = write!(line, ", width {width}");
     }
+    if let Some(pace) = plan.pace.in_words() {
+        let _ = write!(line, ", {pace}");
+    }
     let _ = write!(
         line,
         "; each number from {} run{} of up to {} ms",

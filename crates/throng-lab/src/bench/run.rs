@@ -15,6 +15,7 @@ use std::thread::{self, Builder, ScopedJoinHandle};
 use throng::counter::Counting;
 use throng::machine::Native;
 
+use super::pace::{Pace, Worker};
 use super::setup::Pinning;
 use super::verify::{self, Wrong};
 use super::window::{Phase, Times, Window};
@@ -100,20 +101,31 @@ impl<'a> Blocks<'a> {
     }
 }
 
+/// How a run goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// On how many threads.
+    pub threads: usize,
+    /// For how long.
+    pub times: Times,
+    /// How they take their values.
+    pub pace: Pace,
+}
+
 /// Runs the counter on so many threads, and checks all it handed out.
 ///
 /// # Errors
 /// When threads cannot be had, or the counter panics or miscounts.
 pub fn run(
     counter: &dyn Counting<Native>,
-    threads: usize,
-    times: Times,
+    plan: Plan,
     memory: &mut Memory,
     pinning: &Pinning,
 ) -> Result<Measured, Failure> {
     let window = Window::new();
-    let crew = Crew { counter, window: &window, blocks: &Blocks::of(memory), pinning };
-    let shares = crew.run(threads, times)?;
+    let blocks = &Blocks::of(memory);
+    let crew = Crew { counter, window: &window, blocks, pinning, pace: plan.pace };
+    let shares = crew.run(plan.threads, plan.times)?;
     let handed_out: Vec<&[u64]> =
         (shares.iter()).flat_map(|share| share.values.iter().map(|values| &**values)).collect();
     let checked = verify::check(&handed_out).map_err(Failure::Wrong)?;
@@ -131,6 +143,7 @@ struct Crew<'a, 'memory> {
     window: &'a Window,
     blocks: &'a Blocks<'memory>,
     pinning: &'a Pinning,
+    pace: Pace,
 }
 
 impl<'memory> Crew<'_, 'memory> {
@@ -140,8 +153,9 @@ impl<'memory> Crew<'_, 'memory> {
             for index in 0..threads {
                 let spawned = Builder::new().spawn_scoped(scope, move || {
                     self.pinning.pin(index);
+                    let worker = Worker::new(self.pace);
                     self.window.await_start();
-                    self.take_values()
+                    self.take_values(worker)
                 });
                 match spawned {
                     Ok(thread) => crew.push(thread),
@@ -161,7 +175,7 @@ impl<'memory> Crew<'_, 'memory> {
     }
 
     /// What each thread does.
-    fn take_values(self) -> Share<'memory> {
+    fn take_values(self, mut worker: Worker) -> Share<'memory> {
         let cpu = Native::cpu();
         let mut values = Vec::new();
         let mut taken = 0;
@@ -178,7 +192,7 @@ impl<'memory> Crew<'_, 'memory> {
                 if done {
                     break;
                 }
-                self.counter.fill_on(&cpu, chunk);
+                worker.fill(self.counter, &cpu, chunk);
                 filled += CHUNK;
             }
             values.push(&mut block[..filled]);
@@ -215,7 +229,8 @@ mod tests {
         let for_ever =
             Times { warm_up: Duration::from_secs(600), measure: Duration::from_secs(600) };
         let mut memory = Memory::for_values(VALUES);
-        run(counter, threads, for_ever, &mut memory, &Pinning::find())
+        let plan = Plan { threads, times: for_ever, pace: Pace::InARow };
+        run(counter, plan, &mut memory, &Pinning::find())
     }
 
     const VALUES: usize = 64 * BLOCK;
@@ -294,7 +309,8 @@ mod tests {
         let times = Times { warm_up: Duration::from_millis(5), measure: Duration::from_millis(50) };
         let mut memory = Memory::for_values(VALUES);
         let counter = Sleepy(Hardware::new());
-        let measured = run(&counter, 2, times, &mut memory, &Pinning::find()).unwrap();
+        let plan = Plan { threads: 2, times, pace: Pace::InARow };
+        let measured = run(&counter, plan, &mut memory, &Pinning::find()).unwrap();
         assert!(measured.seconds >= 0.05, "{}", measured.seconds);
         assert!(measured.checked < VALUES as u64 / 2);
     }

@@ -1,0 +1,116 @@
+//! How a thread takes its values: many in a row, or one by one with something else in between.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use throng::counter::Counting;
+use throng::machine::{Cpu, Native, NativeCpu, SplitMix64};
+
+/// How threads take values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Many in a row, behind one dynamic dispatch: nothing but the counter is measured.
+    InARow,
+    /// One by one, each behind a dispatch of its own, and after each 0 to so many nanoseconds of
+    /// something else, at random.
+    OneByOne {
+        /// That many, at most.
+        work_ns: u32,
+    },
+}
+
+impl Pace {
+    /// In words, for the line above a table; nothing for the usual way.
+    #[must_use]
+    pub fn in_words(self) -> Option<String> {
+        match self {
+            Pace::InARow => None,
+            Pace::OneByOne { work_ns: 0 } => Some("values one by one".to_owned()),
+            Pace::OneByOne { work_ns } => {
+                Some(format!("0 to {work_ns} ns of work after each value"))
+            }
+        }
+    }
+}
+
+/// A thread at its work.
+#[derive(Debug)]
+pub struct Worker {
+    pace: Pace,
+    random: SplitMix64,
+    rounds_a_us: u64,
+}
+
+impl Worker {
+    /// The calling thread.
+    #[must_use]
+    pub fn new(pace: Pace) -> Self {
+        let works = pace != Pace::InARow && pace != (Pace::OneByOne { work_ns: 0 });
+        Worker {
+            pace,
+            random: SplitMix64::from_state(Native::cpu().id() as u64),
+            rounds_a_us: if works { rounds_a_us() } else { 0 },
+        }
+    }
+
+    /// Fills a chunk.
+    pub fn fill(&mut self, counter: &dyn Counting<Native>, cpu: &NativeCpu, chunk: &mut [u64]) {
+        match self.pace {
+            Pace::InARow => counter.fill_on(cpu, chunk),
+            Pace::OneByOne { work_ns } => {
+                let most = self.rounds_a_us * u64::from(work_ns) / 1000;
+                for value in chunk {
+                    *value = counter.next_on(cpu);
+                    if most > 0 {
+                        work(self.random.below(most + 1));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Something else: each round needs the result of the one before it, and no memory.
+fn work(rounds: u64) {
+    let mut bits = black_box(rounds);
+    for _ in 0..rounds {
+        bits = SplitMix64::mix(bits);
+    }
+    black_box(bits);
+}
+
+/// How many rounds take a microsecond.
+fn rounds_a_us() -> u64 {
+    const ROUNDS: u64 = 20_000;
+    let tries = (0..3).map(|_| {
+        let start = Instant::now();
+        work(ROUNDS);
+        start.elapsed().as_nanos().max(1) as u64
+    });
+    ROUNDS * 1000 / tries.min().unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng::counter::Hardware;
+
+    #[test]
+    fn values_are_taken_either_way() {
+        for pace in [Pace::InARow, Pace::OneByOne { work_ns: 0 }, Pace::OneByOne { work_ns: 50 }] {
+            let (counter, mut chunk) = (Hardware::new(), [0; 5]);
+            Worker::new(pace).fill(&counter, &Native::cpu(), &mut chunk);
+            assert_eq!(chunk, [0, 1, 2, 3, 4], "{pace:?}");
+        }
+    }
+
+    #[test]
+    fn work_takes_about_as_long_as_it_should() {
+        let (counter, mut chunk) = (Hardware::new(), [0; 1000]);
+        let mut worker = Worker::new(Pace::OneByOne { work_ns: 10_000 });
+        let start = Instant::now();
+        worker.fill(&counter, &Native::cpu(), &mut chunk);
+        // 5 us on average; longer where others want the core too.
+        assert!(start.elapsed().as_micros() > 2000);
+    }
+}
