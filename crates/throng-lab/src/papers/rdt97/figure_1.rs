@@ -52,12 +52,11 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     })
 }
 
-const LOW: &str = "one caller finds every line of a lock or a tree in its own cache, and a tree costs \
-    what its steps cost: about as many more as it has levels. In the paper's tree a caller that is \
-    alone seems to wait long for a partner at each level; here the spin adapts, and it waits little";
-const HIGH: &str = "the paper's queue lock hands out as much in a crowd as alone; here it slows down, \
-    since a lock that is passed on costs several transfers of lines between processors, and one \
-    that nobody else wants costs none";
+const LOW: &str = "one caller finds every line of a lock or a tree in its own cache, so that both cost \
+    what their steps cost";
+const HIGH: &str = "the paper's queue lock hands out nearly as much in a crowd as alone; here it slows \
+    down, since a lock that is passed on costs several transfers of lines between processors, and \
+    one that nobody else wants costs none";
 
 /// An end of the curves.
 #[derive(Clone, Copy)]
