@@ -1,10 +1,15 @@
 //! What the proof in `counter/self_tuning/README.md` says, on the simulator: self-tuning trees that
 //! change at every visit, with processors stopped for long at every step, counted and then looked at.
+//! And the same trees on real threads.
+
+use std::sync::Barrier;
+use std::thread;
 
 use throng::counter::diffracting::{StarvationFree, Toggle};
 use throng::counter::self_tuning::policy::Policy;
 use throng::counter::self_tuning::{LeafInUse, Quorum, SelfTuning, Settled, TuningShape};
 use throng::counter::{Counting, Method, Shape};
+use throng::machine::Native;
 use throng_check::history::Recorder;
 use throng_check::spec::check_counting;
 use throng_sim::{End, Faults, MachineSpec, Outcome, Sim, Simulation};
@@ -211,4 +216,33 @@ fn a_leaf_can_become_several_levels_at_once_and_one_alone_stays_a_leaf() {
     let [grown, _] = changes(&run(32, 60).check::<Toggle<Sim>>());
     assert!(grown.1 > 1, "{grown:?}");
     assert_eq!(run(1, 60).check::<Toggle<Sim>>().notes.count("depth", 0), 60);
+}
+
+/// Real threads, and a tree that changes at every visit.
+fn threads_are_counted<B: Settled<Native>>(deepest: u32, quorum: Quorum) {
+    const THREADS: usize = 4;
+    const CALLS: usize = 20_000;
+    let tree = SelfTuning::<Native, B>::on_machine(&restless(deepest, quorum)).unwrap();
+    let start = Barrier::new(THREADS);
+    let body = || -> Vec<u64> {
+        start.wait();
+        (0..CALLS).map(|_| tree.next()).collect()
+    };
+    let mut numbers: Vec<u64> = thread::scope(|scope| {
+        let all: Vec<_> = (0..THREADS).map(|_| scope.spawn(body)).collect();
+        all.into_iter().flat_map(|thread| thread.join().expect("no thread panics")).collect()
+    });
+    numbers.sort_unstable();
+    let calls = (THREADS * CALLS) as u64;
+    assert!(numbers.into_iter().eq(0..calls), "something twice or missing");
+    assert!(tree.is_at_rest());
+    assert!(continues_from(calls, &tree.leaves()), "{:?}", tree.leaves());
+}
+
+#[test]
+fn real_threads_are_counted() {
+    for (deepest, quorum) in [(1, Quorum::Any), (3, Quorum::Any), (4, Quorum::Majority)] {
+        threads_are_counted::<Toggle>(deepest, quorum);
+        threads_are_counted::<StarvationFree>(deepest, quorum);
+    }
 }

@@ -4,14 +4,17 @@
 
 #![allow(dead_code, reason = "each test binary uses some of them")]
 
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+pub(crate) mod traced;
+
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use throng::counter::diffracting::{Balancer, DiffractingTree, Node, Side, Toggle, Token};
 use throng::counter::{
     About, Consistency, Counting, Locked, Method, Progress, Registered, Shape, ShapeError,
 };
-use throng::lock::{Guarded, Lock, McsLock};
+use throng::lock::Lock;
 use throng::machine::{Cpu, Line, Machine, PerCpu, Place, Word};
+use traced::Traced;
 
 const fn about(name: &'static str, consistency: Consistency) -> About {
     About { name, summary: "", paper: "", consistency, progress: Progress::WaitFree }
@@ -29,7 +32,8 @@ pub(crate) fn miscounting<M: Machine>() -> Vec<Registered<M>> {
         Registered::of::<Folding<M, WITHOUT_VERSIONS>>(),
         Registered::of::<Folding<M, WITHOUT_DRAINING>>(),
         Registered::of::<Folding<M, RAISED_BY_FOLDS>>(),
-        Registered::of::<ReadThenTrace<M>>(),
+        Registered::of::<Traced<M, { traced::READS_FIRST }>>(),
+        Registered::of::<Traced<M, { traced::LEAVES_LATE }>>(),
         Registered::of::<Forgetful<M>>(),
     ]
 }
@@ -448,70 +452,6 @@ impl<M: Machine> Method<M> for TakesTurns<M> {
         })
     }
 }
-
-/// A leaf that grows into two, whose tokens write down where they are after they have read the way
-/// (ST07 Figure 12).
-#[derive(Debug)]
-pub(crate) struct ReadThenTrace<M: Machine> {
-    /// 0: to the leaf; 1: to the toggle.
-    link: Line<M::Word>,
-    leaf: Guarded<u64, McsLock<M>, M>,
-    toggle: Line<M::Word>,
-    /// What the two leaves give next, once there is something.
-    leaves: [Line<M::Word>; 2],
-    /// 1: at the leaf.
-    traces: PerCpu<Line<M::Word>>,
-}
-
-/// The two leaves have no numbers yet.
-const NOT_YET: u64 = u64::MAX;
-
-impl<M: Machine> ReadThenTrace<M> {
-    /// A token at the leaf lets it grow, the first time, and takes its number there.
-    fn at_leaf(&self, trace: &M::Word, next: &mut u64) -> u64 {
-        if self.link.load(Acquire) == 0 {
-            self.link.store(1, Release);
-            M::fence(SeqCst);
-            let pending = self.traces.iter().map(|trace| trace.load(Acquire)).sum::<u64>();
-            for (side, leaf) in (0..).zip(&self.leaves) {
-                leaf.store(*next + pending + side, Release);
-            }
-        }
-        trace.store(0, Release);
-        *next += 1;
-        *next - 1
-    }
-}
-
-impl<M: Machine> Counting<M> for ReadThenTrace<M> {
-    fn next_on(&self, cpu: &M::Cpu) -> u64 {
-        let trace = self.traces.get(cpu.id());
-        // BROKEN: should first write down that it is about to read the link.
-        if self.link.load(Acquire) == 0 {
-            trace.store(1, Release);
-            return self.leaf.with(cpu, |next| self.at_leaf(trace, next));
-        }
-        let leaf = &self.leaves[self.toggle.fetch_add(1, AcqRel) as usize % 2];
-        leaf.wait_while(cpu, Acquire, |next| next == NOT_YET);
-        leaf.fetch_add(2, AcqRel)
-    }
-}
-
-impl<M: Machine> Method<M> for ReadThenTrace<M> {
-    const ABOUT: About = about("read-then-trace", Consistency::Quiescent);
-
-    fn build(_shape: &Shape) -> Result<Self, ShapeError> {
-        let word = |name, value| Line::word::<M>(value, Place::named(name));
-        Ok(ReadThenTrace {
-            link: word("link", 0),
-            leaf: Guarded::new(0),
-            toggle: word("toggle", 0),
-            leaves: [word("leaf", NOT_YET), word("leaf", NOT_YET)],
-            traces: PerCpu::new(|id| Line::word::<M>(0, Place::named("trace").index(id))),
-        })
-    }
-}
-
 /// Callers gather, and one fetches for all, as in `counter::gathering`; but an answer is overwritten
 /// by the next one, whoever has yet to read it.
 #[derive(Debug)]

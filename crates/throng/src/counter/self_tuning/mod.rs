@@ -34,7 +34,7 @@
 //! nodes, 30 kB for 16 leaves; a line for each thread; with prisms what those take
 //! ([`diffracting`](super::diffracting)). *When to use it*: where the number of callers varies
 //! widely, reaches dozens, and numbers need not follow the order of calls. A call that finds nobody
-//! costs five or six atomic operations where a bare `fetch_add` costs one.
+//! costs five read-modify-writes and a fence where a bare `fetch_add` is one.
 //!
 //! | tree | balancers | from |
 //! |---|---|---|
