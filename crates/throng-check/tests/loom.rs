@@ -49,8 +49,8 @@ fn sizes(method: &Registered<Loom>, more: usize) -> Vec<Size> {
     // and loom follows them. So where processors wait, three of them are stopped once only; twice
     // in those methods that are known to come to an end.
     let name = method.about.name;
-    let comes_to_an_end = ["combining-tree", "counter", "gathering"].contains(&name)
-        || name.starts_with("diffracting");
+    let comes_to_an_end =
+        ["combining-tree", "gathering"].contains(&name) || name.starts_with("diffracting");
     let of_three = match method.about.progress {
         Progress::Blocking => 1 + usize::from(comes_to_an_end),
         Progress::LockFree | Progress::WaitFree => 2 + more,

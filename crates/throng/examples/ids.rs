@@ -6,14 +6,14 @@
 
 use std::thread;
 
-use throng::counter::Hardware;
+use throng::Counter;
 
 const THREADS: usize = 4;
 const RECORDS_A_THREAD: usize = 100_000;
 
 fn main() {
     // One counter, shared by reference: no lock around it, nothing to set up for each thread.
-    let next_id = Hardware::new();
+    let next_id = Counter::new();
 
     let ids_by_thread: Vec<Vec<u64>> = thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS)

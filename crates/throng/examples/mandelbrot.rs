@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Instant;
 
-use throng::counter::Hardware;
+use throng::Counter;
 
 fn main() -> ExitCode {
     match Job::from_arguments(std::env::args().skip(1)).and_then(|job| job.run()) {
@@ -72,7 +72,7 @@ impl Job {
 
     /// Draws all rows; returns those that each thread drew.
     fn draw(&self) -> Vec<Vec<Row>> {
-        let next_row = Hardware::new();
+        let next_row = Counter::new();
         let draw_rows = || -> Vec<Row> {
             let mut rows = Vec::new();
             loop {

@@ -12,9 +12,9 @@
 //!
 //! ```
 //! use std::thread;
-//! use throng::counter::Hardware;
+//! use throng::Counter;
 //!
-//! let tickets = Hardware::new();
+//! let tickets = Counter::new();
 //! let mut drawn: Vec<u64> = thread::scope(|scope| {
 //!     let threads: Vec<_> = (0..4)
 //!         .map(|_| scope.spawn(|| [tickets.next(), tickets.next()]))
@@ -25,20 +25,33 @@
 //! assert_eq!(drawn, [0, 1, 2, 3, 4, 5, 6, 7]);
 //! ```
 //!
-//! **Choose.** [`counter::Hardware`] is one `fetch_add`, and on 16 cores still nearly twice as fast as
-//! the next. On larger machines, measure. Where one word is too few, callers must keep out of each
-//! other's way: in a [`counter::DiffractingTree`] they meet
-//! in pairs and go separate ways, in a [`counter::Funnel`] one asks for many. `throng bench
-//! counters` (the crate `throng-lab`) measures them all on your machine. The table in [`counter`]
-//! says what each promises.
+//! [`Counter`] needs no tuning. While few threads are there, it is one `fetch_add`, plus a load and
+//! two branches. When so many call that they stand in line, callers gather in groups by the core they
+//! run on, and one of each group fetches numbers for all; but only if that is measured to be faster
+//! on this machine, under this load.
 //!
 //! ```
-//! use throng::counter::diffracting::{DiffractingTree, TreeShape};
-//! use throng::counter::{Funnel, FunnelShape};
+//! use throng::Counter;
 //!
+//! let orders = Counter::builder().start_at(1000).build();
+//! assert_eq!(orders.next_many(3), 1000..1003);        // several at once
+//! assert_eq!(orders.stats().levels.to_string(), "one word");
+//! ```
+//!
+//! **Choose.** If you know better, take a structure that does not change: [`counter::Hardware`] is one
+//! `fetch_add`; in a [`counter::Gathering`] callers gather whether they need to or not; in a
+//! [`counter::DiffractingTree`] they meet in pairs and go separate ways. `throng bench counters` (the
+//! crate `throng-lab`) measures them all on your machine. The table in [`counter`] says what each
+//! promises.
+//!
+//! ```
+//! use throng::counter::Gathering;
+//! use throng::counter::diffracting::{DiffractingTree, TreeShape};
+//! use throng::counter::gathering::Levels;
+//!
+//! let groups = Gathering::new(Levels::of_heights(&[3])?);         // groups of 8 cores
 //! let tree = DiffractingTree::new(&TreeShape::of_depth(3))?;      // 8 words to count on
-//! let funnel = Funnel::new(FunnelShape::of_aggregators(4))?;      // linearizable
-//! assert_eq!((tree.next(), funnel.next()), (0, 0));
+//! assert_eq!((groups.next(), tree.next()), (0, 0));
 //!
 //! let error = DiffractingTree::new(&TreeShape::of_depth(60)).unwrap_err();
 //! assert_eq!(error.to_string(), "depth 60: must be from 0 to 16");

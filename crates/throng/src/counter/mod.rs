@@ -5,6 +5,7 @@
 //!
 //! | method | idea | consistency | progress |
 //! |---|---|---|---|
+//! | [`Counter`] | the default: one `fetch_add` when alone, groups in a crowd | linearizable | wait-free alone, else blocking |
 //! | [`Hardware`] | one `fetch_add` | linearizable | wait-free |
 //! | [`Locked`] | a number under a lock, of two kinds | linearizable | blocking |
 //! | [`CombiningTree`] | callers that meet on the way up a tree go on as one | linearizable | blocking |
@@ -13,6 +14,7 @@
 //! | [`ReactiveTree`] | such a tree, which grows and shrinks with the crowd | quiescent | blocking |
 //! | [`SelfTuning`] | such a tree that finds its own depth | quiescent | blocking |
 //! | [`Funnel`] | one caller fetches numbers for all who wait | linearizable | blocking |
+//! | [`Gathering`] | the same in groups of callers that are close, and groups of groups | linearizable | blocking |
 //!
 //! *Linearizable*: a call that starts after another has returned gets a larger number.
 //! *Quiescently consistent*: it may get a smaller one, but only while calls are in progress; at
@@ -21,7 +23,7 @@
 //! A linearizable counter also orders memory: what a thread did before the call that got n is visible
 //! to whoever gets a larger number. A quiescently consistent one orders nothing.
 //!
-//! Numbers have 64 bits ([`Funnel`]: 63): enough for centuries of a billion calls a second.
+//! Numbers have 64 bits ([`Funnel`], [`Gathering`]: 63): enough for centuries of a billion calls a second.
 //!
 //! Every method implements [`Counting`], has a plain `next()` for real threads, and is listed in
 //! [`methods`].

@@ -178,20 +178,20 @@ impl Builder {
     #[must_use]
     pub fn on_machine<M: Machine>(&self) -> Counter<M> {
         let depth = self.depth.unwrap_or(MOST_DEPTH);
-        let mode = match self.policy {
-            _ if depth == 0 || self.start >= FLAT_FROM => Mode::FLAT_FOR_EVER,
-            Policy::Stay(Levels::FLAT) => Mode::FLAT_FOR_EVER,
-            // A window so long that no look comes.
-            Policy::Stay(levels) => Mode::new(Next { levels, window: 63 }),
-            Policy::Measured => Mode::new(Next { levels: Levels::FLAT, window: 8 }),
-            Policy::Restless => Mode::new(Next { levels: Levels::FLAT, window: 0 }),
-        };
         let ladder = match self.policy {
             Policy::Restless => restless_ladder(depth),
             Policy::Measured | Policy::Stay(_) => ladder(depth),
         };
         let (rungs, slots) = self.checked.unwrap_or((ladder.len(), SLOTS));
         let ladder = &ladder[..rungs.min(ladder.len())];
+        let mode = match self.policy {
+            _ if depth == 0 || self.start >= FLAT_FROM => Mode::FLAT_FOR_EVER,
+            Policy::Stay(Levels::FLAT) => Mode::FLAT_FOR_EVER,
+            // A window so long that no look comes.
+            Policy::Stay(levels) => Mode::new(Next { levels, window: 63 }),
+            Policy::Measured => Mode::new(Next { levels: Levels::FLAT, window: 8 }),
+            Policy::Restless => Mode::new(Next { levels: ladder[ladder.len() - 1], window: 0 }),
+        };
         Counter {
             root: Line::word::<M>(self.start, Place::named("root")),
             way: Line::new::<M>(Place::named("mode"), |spot| Way {
