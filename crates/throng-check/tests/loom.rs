@@ -58,14 +58,19 @@ fn sizes(method: &Registered<Loom>, more: usize) -> Vec<Size> {
     // A call of the reactive tree takes three times as many steps as others, since it also changes
     // the tree.
     let of_three_calls = if name == "reactive" { 2 + more } else { 3 + more };
-    vec![
+    let mut sizes = vec![
         Size::new(2, 2, 3 + more, 1),
         Size::new(2, 2, 3 + more, 2),
         Size::new(2, 3, of_three_calls, 2),
         Size::new(2, 2, 2 + more, 4),
         Size::new(3, 2, of_three, 1),
         Size::new(3, 2, of_three, 2),
-    ]
+    ];
+    if name == "gathering" {
+        // All three in one group.
+        sizes.push(Size::new(3, 2, 1, 4));
+    }
+    sizes
 }
 
 fn main() {

@@ -16,8 +16,12 @@ use throng::counter::diffracting::{
     Adaptive, Balancer, Crowd, Node, Original, SecondChance, Side, StarvationFree, Toggle, Token,
     WaitFree,
 };
-use throng::counter::{Counter, Progress, ReactiveTree, Registered, Shape, methods};
-use throng_check::spec::check_step;
+use throng::counter::{
+    Builder, Counter, Counting, Progress, ReactiveTree, Registered, Shape, methods,
+};
+use throng::machine::Cpu;
+use throng_check::history::Recorder;
+use throng_check::spec::{check_counting, check_step};
 use throng_check::workload::Observed;
 use throng_sim::spec::{Preset, presets};
 use throng_sim::{End, Faults, MachineSpec, Outcome, Sim, SimCpu, Simulation};
@@ -236,6 +240,36 @@ fn counter_changes_all_the_time(effort: u64) {
     }
 }
 
+/// On a machine on which groups pay, a crowd comes, and all but one go: the counter becomes groups and
+/// then one word again, and counts throughout.
+fn a_crowd_comes_and_goes(effort: u64) {
+    let server = MachineSpec::preset("server").expect("it comes with the simulator");
+    for seed in seeds(4 * effort) {
+        let processors = [16, 32, 40, 64][seed as usize % 4];
+        let setup = || (Builder::default().on_machine::<Sim>(), Recorder::default());
+        let body = |(counter, recorder): &(Counter<Sim>, Recorder), cpu: &SimCpu| {
+            let count = |calls| {
+                for _ in 0..calls {
+                    recorder.call(|| counter.next_on(cpu));
+                }
+                counter.stats()
+            };
+            let crowded = count(1500);
+            (crowded, if cpu.id() == 0 { count(60_000) } else { crowded })
+        };
+        let simulation = Simulation::new().machine(server.clone()).processors(processors);
+        let outcome = simulation.seed(seed).run(setup, body).expect("the simulation can be set up");
+        let known = format!("{processors} processors, seed {seed}");
+        assert_eq!(outcome.end, End::Finished, "{known}");
+        if let Err(violation) = check_counting(&outcome.shared.1.calls()) {
+            panic!("counter broke its promise: {violation}, {known}");
+        }
+        let (crowded, alone) = outcome.results[0].expect("it came to its end");
+        assert!(crowded.levels.depth() > 0, "{crowded:?}, {known}");
+        assert_eq!(alone.levels.depth(), 0, "{alone:?}, {known}");
+    }
+}
+
 /// A bare balancer, without leaves: the tokens that left on either side form a step.
 fn balances<B: Balancer<Sim>>(count: u64) {
     let trial = format!("{}::balances", B::ABOUT.name);
@@ -297,6 +331,8 @@ fn main() {
     trials.push(passes("reactive::changes_all_the_time".into(), changes));
     let changes = move || counter_changes_all_the_time(effort);
     trials.push(passes("counter::changes_all_the_time".into(), changes));
+    let comes_and_goes = move || a_crowd_comes_and_goes(effort);
+    trials.push(passes("counter::a_crowd_comes_and_goes".into(), comes_and_goes));
 
     let count = 400 * effort;
     trials.extend([

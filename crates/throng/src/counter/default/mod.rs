@@ -21,18 +21,34 @@
 //!
 //! *Linearizable* in every shape. *Wait-free* on one word; in a crowd *blocking*: a caller that
 //! stops while it leads a group stops that group ([`Builder::max_depth`] 0 rules that out). *Memory*:
-//! five lines; 2 to 20 kB for each group that was ever used. *When to use it*: whenever you would use
+//! six lines; 2 to 20 kB for each group that was ever used. *When to use it*: whenever you would use
 //! an `AtomicU64` to count.
 //!
-//! *Numbers* have 64 bits. From 2^62 on they come from one word for good (a group can hold 63 bits),
-//! and after the last one they begin again at 0, as those of an `AtomicU64`.
+//! *Numbers* have 64 bits. From 2^62 on they come from one word (a group can hold 63 bits), and after
+//! the last one they begin again at 0, as those of an `AtomicU64`. This assumes that no call in a group
+//! takes so long that 2^62 numbers are drawn meanwhile: centuries of [`Counter::next`], but seconds if
+//! others do nothing but draw 2^32 at a time.
+//!
+//! *Not for* signal handlers, nor for threads of very different real-time priority while there is a
+//! crowd, as for any lock. A `static` needs a [`LazyLock`](std::sync::LazyLock):
+//!
+//! ```
+//! use std::sync::LazyLock;
+//! use throng::Counter;
+//!
+//! static REQUESTS: LazyLock<Counter> = LazyLock::new(Counter::new);
+//! assert_eq!(REQUESTS.next(), 0);
+//! ```
 //!
 //! `README.md` in this directory has the states, why nothing is lost or given twice, the memory
 //! orderings, and what we measured against sealed epochs and trees.
 
+mod ladder;
 mod policy;
 mod tuner;
 
+use std::cell::Cell;
+use std::fmt;
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
@@ -40,12 +56,19 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use super::gathering::{Groups, Levels, SLOTS};
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
 use crate::machine::{Cpu, Line, Machine, Native, NativeCpu, Place, Word};
-use policy::{Look, MOST_DEPTH, Next, State, ladder, restless_ladder};
+use policy::{Look, Next, State};
 use tuner::Tuner;
 
-/// From here on numbers come from one word only: an answer in a group has 63 bits, and so many
-/// more cannot be drawn while a call is in progress.
+/// From here on numbers come from one word only: an answer in a group has 63 bits, and it is assumed
+/// that so many more are not drawn while a call is in progress.
 const FLAT_FROM: u64 = 1 << 62;
+
+/// Passed by no number that anyone draws: the window of a counter that needs no looks, but for the one
+/// at [`FLAT_FROM`].
+const NEVER: u32 = 62;
+
+/// So many numbers of [`Counting::fill_on`] are drawn before the mode is read again.
+const AT_ONCE: usize = 64;
 
 /// The processor of the calling thread, whichever that is: a constant, so that a call needs no place
 /// for it on the stack.
@@ -142,10 +165,11 @@ impl Builder {
         self
     }
 
-    /// At most so many levels of groups; 0 keeps it one word, and so wait-free. More than 2 are
-    /// never used, which is the default.
+    /// At most so many levels of groups, whatever the policy says and whoever calls
+    /// [`reshape`](Counter::reshape); 0 keeps it one word, and so wait-free. By itself a counter uses up
+    /// to 2.
     pub fn max_depth(mut self, levels: u32) -> Self {
-        self.depth = Some(levels.min(MOST_DEPTH));
+        self.depth = Some(levels);
         self
     }
 
@@ -177,42 +201,51 @@ impl Builder {
     /// The counter, on machine `M`.
     #[must_use]
     pub fn on_machine<M: Machine>(&self) -> Counter<M> {
-        let depth = self.depth.unwrap_or(MOST_DEPTH);
+        let depth = self.depth.unwrap_or(u32::MAX);
         let ladder = match self.policy {
-            Policy::Restless => restless_ladder(depth),
-            Policy::Measured | Policy::Stay(_) => ladder(depth),
+            Policy::Restless => ladder::restless(depth),
+            Policy::Measured | Policy::Stay(_) => ladder::ladder(depth),
         };
         let (rungs, slots) = self.checked.unwrap_or((ladder.len(), SLOTS));
         let ladder = &ladder[..rungs.min(ladder.len())];
-        let mode = match self.policy {
-            _ if depth == 0 || self.start >= FLAT_FROM => Mode::FLAT_FOR_EVER,
-            Policy::Stay(Levels::FLAT) => Mode::FLAT_FOR_EVER,
-            // A window so long that no look comes.
-            Policy::Stay(levels) => Mode::new(Next { levels, window: 63 }),
-            Policy::Measured => Mode::new(Next { levels: Levels::FLAT, window: 8 }),
-            Policy::Restless => Mode::new(Next { levels: ladder[ladder.len() - 1], window: 0 }),
-        };
-        Counter {
+        let counter = Counter {
             root: Line::word::<M>(self.start, Place::named("root")),
             way: Line::new::<M>(Place::named("mode"), |spot| Way {
-                mode: M::Word::new(mode.0, spot),
+                mode: M::Word::new(self.first_mode(ladder, depth).0, spot),
                 changes: M::Word::new(0, spot),
-                groups: self.groups(ladder, slots),
+                groups: OnceLock::new(),
             }),
             tuner: Tuner::new(State::new(self.start)),
             ladder,
             policy: self.policy,
+            depth,
             slots,
+        };
+        if self.prepared > 0 {
+            self.prepare(&counter);
         }
+        counter
     }
 
-    fn groups<M: Machine>(&self, ladder: &[Levels], slots: usize) -> OnceLock<Groups<M>> {
-        if self.prepared == 0 {
-            return OnceLock::new();
+    fn first_mode(&self, ladder: &[Levels], depth: u32) -> Mode {
+        let (levels, window) = match self.policy {
+            _ if self.start >= FLAT_FROM => return Mode::FLAT_FOR_EVER,
+            Policy::Measured if ladder.len() > 1 => (Levels::FLAT, 8),
+            Policy::Measured => return Mode::FLAT_FOR_EVER,
+            Policy::Stay(levels) => (levels.at_most(depth), NEVER),
+            Policy::Restless => (ladder[ladder.len() - 1], 0),
+        };
+        Mode::new(Next { levels, window })
+    }
+
+    fn prepare<M: Machine>(&self, counter: &Counter<M>) {
+        let stays = match self.policy {
+            Policy::Stay(levels) => Some(levels.at_most(counter.depth)),
+            Policy::Measured | Policy::Restless => None,
+        };
+        for &levels in stays.as_slice().iter().chain(counter.ladder) {
+            counter.groups().make(levels, self.prepared);
         }
-        let groups = Groups::new(slots);
-        ladder.iter().for_each(|&levels| groups.make(levels, self.prepared));
-        OnceLock::from(groups)
     }
 }
 
@@ -233,13 +266,14 @@ impl Builder {
 /// ```
 ///
 /// [`methods`](super::methods) and the [module](super) show what else there is.
-#[derive(Debug)]
 pub struct Counter<M: Machine = Native> {
     root: Line<M::Word>,
     way: Line<Way<M>>,
     tuner: Tuner<M>,
     ladder: &'static [Levels],
     policy: Policy,
+    /// The most levels of groups.
+    depth: u32,
     slots: usize,
 }
 
@@ -286,7 +320,8 @@ impl Counter {
         self.next_on(THIS)
     }
 
-    /// The next `count` numbers, all in a row; nothing is drawn for 0.
+    /// The next `count` numbers, all in a row; nothing is drawn for 0. Where 2^64 - 1 is among them,
+    /// the range ends below its start.
     ///
     /// ```
     /// let counter = throng::Counter::new();
@@ -296,6 +331,13 @@ impl Counter {
     #[inline]
     pub fn next_many(&self, count: u32) -> Range<u64> {
         self.next_many_on(THIS, count)
+    }
+}
+
+impl<M: Machine> fmt::Debug for Counter<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Its groups are many, and in use.
+        f.debug_struct("Counter").field("stats", &self.stats()).finish_non_exhaustive()
     }
 }
 
@@ -336,8 +378,8 @@ impl<M: Machine> Counter<M> {
         }
     }
 
-    /// Changes the shape now, whatever the policy; a [`Policy`] that measures may soon change it
-    /// again. Calls in progress go on as they are.
+    /// Changes the shape now, whatever the policy, but no deeper than allowed; a [`Policy`] that
+    /// measures may soon change it again. Calls in progress go on as they are.
     ///
     /// ```
     /// use throng::Counter;
@@ -349,10 +391,10 @@ impl<M: Machine> Counter<M> {
     /// # Ok::<(), throng::counter::ShapeError>(())
     /// ```
     pub fn reshape(&self, levels: Levels) {
-        let before = self.mode();
         // From 2^62 on there is but one shape.
-        if before != Mode::FLAT_FOR_EVER || self.root.load(Relaxed) < FLAT_FROM {
-            self.change(before, Mode::new(Next { levels, window: before.window() }));
+        if self.root.load(Relaxed) < FLAT_FROM {
+            let (before, levels) = (self.mode(), levels.at_most(self.depth));
+            self.change(before, Mode::new(Next { levels, window: before.window().min(NEVER) }));
         }
     }
 
@@ -367,11 +409,26 @@ impl<M: Machine> Counter<M> {
     #[inline(never)]
     fn gather(&self, cpu: &M::Cpu, mode: Mode, asked: u64) -> u64 {
         cpu.note("depth", mode.levels().depth().into());
-        let groups = self.way.groups.get_or_init(|| Groups::new(self.slots));
-        groups.take(cpu, mode.levels(), asked, &|batch| self.fetch(cpu, mode, batch))
+        let fetched = Cell::new(None);
+        let number = self.groups().take(cpu, mode.levels(), asked, &|batch| {
+            let first = self.root.fetch_add(batch, AcqRel);
+            fetched.set(Some((first, batch)));
+            first
+        });
+        // A leader looks when it has answered its group.
+        if let Some((first, count)) = fetched.get()
+            && mode.looks_after(first, count)
+        {
+            self.look(cpu, first, count);
+        }
+        number
     }
 
-    /// Fetches numbers from the root; returns the first.
+    fn groups(&self) -> &Groups<M> {
+        self.way.groups.get_or_init(|| Groups::new(self.slots))
+    }
+
+    /// Fetches numbers from the root, alone; returns the first.
     fn fetch(&self, cpu: &M::Cpu, mode: Mode, count: u64) -> u64 {
         let first = self.root.fetch_add(count, AcqRel);
         if mode.looks_after(first, count) {
@@ -395,7 +452,7 @@ impl<M: Machine> Counter<M> {
     fn look(&self, cpu: &M::Cpu, first: u64, count: u64) {
         let before = self.mode();
         let next = match self.policy {
-            _ if first >= FLAT_FROM => Some(Mode::FLAT_FOR_EVER),
+            _ if first >= FLAT_FROM || self.ladder.len() == 1 => Some(Mode::FLAT_FOR_EVER),
             Policy::Measured => self.measure(cpu, before, first.wrapping_add(count), count),
             Policy::Restless => {
                 let levels = self.ladder[cpu.random_below(self.ladder.len())];
@@ -453,21 +510,23 @@ impl<M: Machine> Counting<M> for Counter<M> {
         self.look_after(cpu, number)
     }
 
-    /// On one word, nothing but the `fetch_add`s: one look at the mode and at the clock is enough.
+    /// On one word, nothing but the `fetch_add`s: the mode is read once for many.
     #[inline]
     fn fill_on(&self, cpu: &M::Cpu, values: &mut [u64]) {
-        let mode = self.mode();
-        if !mode.is_flat() {
-            return values.iter_mut().for_each(|value| *value = self.next_on(cpu));
-        }
-        for value in &mut *values {
-            *value = self.root.fetch_add(1, AcqRel);
-            cpu.note("depth", 0);
-        }
-        if let (Some(&first), Some(&last)) = (values.first(), values.last())
-            && mode.looks_after(first, last.wrapping_sub(first).wrapping_add(1))
-        {
-            self.look(cpu, last, 1);
+        for values in values.chunks_mut(AT_ONCE) {
+            let mode = self.mode();
+            if !mode.is_flat() {
+                values.iter_mut().for_each(|value| *value = self.next_on(cpu));
+                continue;
+            }
+            for value in &mut *values {
+                *value = self.root.fetch_add(1, AcqRel);
+                cpu.note("depth", 0);
+            }
+            let (first, last) = (values[0], values[values.len() - 1]);
+            if mode.looks_after(first, last.wrapping_sub(first).wrapping_add(1)) {
+                self.look(cpu, last, 1);
+            }
         }
     }
 }
@@ -500,6 +559,7 @@ impl<M: Machine> Method<M> for Counter<M> {
 
 #[cfg(test)]
 mod tests {
+    use super::ladder::MOST_DEPTH;
     use super::*;
     use crate::machine::SplitMix64;
     use std::thread;
@@ -557,6 +617,17 @@ mod tests {
         restless.reshape(groups_of(&[2]));
         assert_eq!(restless.stats().levels, Levels::FLAT);
 
+        let stay = Policy::Stay(groups_of(&[3]));
+        let stays = Counter::builder().policy(stay).start_at(FLAT_FROM - 2).build();
+        assert_eq!(stays.stats().levels, groups_of(&[3]));
+        assert!((0..9).all(|i| stays.next() == FLAT_FROM - 2 + i));
+        assert_eq!(stays.mode(), Mode::FLAT_FOR_EVER);
+
+        let forced = Counter::builder().start_at(FLAT_FROM - 2).build();
+        forced.reshape(groups_of(&[3]));
+        assert!((0..9).all(|i| forced.next() == FLAT_FROM - 2 + i));
+        assert_eq!(forced.mode(), Mode::FLAT_FOR_EVER);
+
         let last = Counter::builder().start_at(u64::MAX - 1).build();
         assert_eq!([last.next(), last.next(), last.next()], [u64::MAX - 1, u64::MAX, 0]);
         let around = Counter::builder().start_at(u64::MAX).build().next_many(3);
@@ -571,6 +642,12 @@ mod tests {
                 counter.next();
                 assert!(counter.stats().levels.depth() <= depth.min(MOST_DEPTH));
             }
+            counter.reshape(groups_of(&[1, 2, 3]));
+            assert!(counter.stats().levels.depth() <= depth);
+            let stay = Policy::Stay(groups_of(&[1, 3, 5]));
+            let stays = Counter::builder().max_depth(depth).policy(stay).prepared_for(9).build();
+            assert_eq!(stays.stats().levels.depth(), depth.min(3));
+            assert_eq!(stays.next(), 0);
             assert_eq!(counter.stats().changes > 0, depth > 0);
         }
     }
@@ -592,7 +669,7 @@ mod tests {
         const CHANGES: u64 = 300;
         let counter = Builder { checked: Some((usize::MAX, 3)), ..Counter::builder() }.build();
         let force = || {
-            let (mut random, ladder) = (SplitMix64::from_state(7), ladder(MOST_DEPTH));
+            let (mut random, ladder) = (SplitMix64::from_state(7), ladder::ladder(MOST_DEPTH));
             while counter.stats().changes < CHANGES {
                 counter.reshape(ladder[random.below(ladder.len() as u64) as usize]);
                 Native::cpu().pause(200);

@@ -65,3 +65,54 @@ impl<M: Machine> Tuner<M> {
         State::from_words(std::array::from_fn(|i| self.state[i].load(Relaxed)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Native;
+
+    fn tuner() -> Tuner<Native> {
+        Tuner::new(State::new(0))
+    }
+
+    #[test]
+    fn one_looks_at_a_time_and_then_the_next() {
+        let tuner = tuner();
+        let inner = tuner.look(
+            100,
+            10,
+            |_| true,
+            |state| {
+                state.moves = 7;
+                tuner.look(110, 10, |_| true, |_| ())
+            },
+        );
+        assert_eq!(inner, Some(None), "someone is looking");
+        assert_eq!(tuner.look(120, 10, |_| true, |state| state.moves), Some(7));
+    }
+
+    #[test]
+    fn what_is_not_due_leaves_everything_as_it_was() {
+        let tuner = tuner();
+        assert_eq!(tuner.look(100, 10, |_| false, |state| state.moves = 9), None);
+        assert_eq!(tuner.look(101, 10, |_| true, |state| state.moves), Some(0));
+    }
+
+    #[test]
+    fn a_look_that_never_ends_is_given_up() {
+        let tuner = tuner();
+        tuner.look(
+            100,
+            10,
+            |_| true,
+            |_| {
+                let soon = 100 + 10 * STALE_WINDOWS;
+                assert_eq!(tuner.look(soon, 10, |_| true, |_| ()), None);
+                assert_eq!(tuner.look(soon + 1, 10, |_| true, |state| state.moves = 3), Some(()));
+                // And while a third one is looking, the first one comes back.
+                tuner.looking.store(soon + 20, Relaxed);
+            },
+        );
+        assert_eq!(tuner.looking.load(Relaxed), 100 + 10 * STALE_WINDOWS + 20, "it is not freed");
+    }
+}

@@ -20,9 +20,9 @@ const NONE: u64 = u64::MAX;
 /// The lowest bits of the word `open`: how many numbers the batch has been asked for.
 const ASKED: u64 = (1 << 32) - 1;
 
-/// The most numbers that one call may ask for: so many callers as there can be never fill
-/// [`ASKED`].
-pub(super) const MOST_AT_ONCE: u64 = 1 << 12;
+/// The most numbers that one call may ask for: as many callers as there can be, 2^22 threads, do not
+/// fill [`ASKED`]. In larger groups, too: a call is in at most one batch of each height.
+pub(super) const MOST_AT_ONCE: u64 = 1 << 9;
 
 /// Where a batch is answered, as packed into the word `open` above [`ASKED`]:
 ///
@@ -60,9 +60,9 @@ impl Position {
 /// A call, as its group sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
-    /// How many numbers it asks for: from 1 to [`MOST_AT_ONCE`].
+    /// How many numbers it asks for, at least 1: for itself up to [`MOST_AT_ONCE`], or for a batch.
     pub(super) asked: u64,
-    /// Which caller of the group it is; others may say the same.
+    /// Which of the locations or smaller groups it comes from; others may say the same.
     pub(super) member: usize,
 }
 
@@ -149,6 +149,7 @@ impl<M: Machine> Group<M> {
         // What the others will take; the own part never counts.
         bank.balance(request.member).fetch_sub(batch - request.asked, Relaxed);
         let first = fetch(batch);
+        debug_assert_eq!(first >> 63, 0, "an answer has 63 bits");
         bank.slot(at).store(first << 1 | at.lap, Release);
         first
     }

@@ -4,9 +4,6 @@ use std::fmt;
 
 use crate::counter::ShapeError;
 
-/// The largest groups: of 2^12 locations.
-const MAX_HEIGHT: u32 = 12;
-
 /// The groups that a call passes on its way to the root, smallest first: a set of *heights*, where
 /// a group of height h is all locations that are the same but for their lowest h bits.
 ///
@@ -29,8 +26,11 @@ impl Levels {
     /// No groups: every call goes to the root itself.
     pub const FLAT: Levels = Levels { heights: 0 };
 
+    /// The largest groups: of 2^12 locations.
+    pub(super) const MAX_HEIGHT: u32 = 12;
+
     /// How many heights there are, 0 included.
-    pub(super) const HEIGHTS: usize = MAX_HEIGHT as usize + 1;
+    pub(super) const HEIGHTS: usize = Levels::MAX_HEIGHT as usize + 1;
 
     /// Groups of 2^h locations for each h of `heights`.
     ///
@@ -39,7 +39,7 @@ impl Levels {
     pub fn of_heights(heights: &[u32]) -> Result<Self, ShapeError> {
         let mut levels = Levels::FLAT;
         for &height in heights {
-            ShapeError::check_range("height", height as usize, 1..=MAX_HEIGHT as usize)?;
+            ShapeError::check_range("height", height as usize, 1..=Levels::MAX_HEIGHT as usize)?;
             levels = levels.and(height);
         }
         Ok(levels)
@@ -47,18 +47,23 @@ impl Levels {
 
     /// These, and groups of `height`, which must be from 1 to 12.
     pub(crate) const fn and(self, height: u32) -> Self {
-        assert!(height >= 1 && height <= MAX_HEIGHT);
+        assert!(height >= 1 && height <= Levels::MAX_HEIGHT);
         Levels { heights: self.heights | 1 << height }
     }
 
     /// What [`bits`](Levels::bits) said; bits that mean nothing are ignored.
     pub(crate) const fn from_bits(bits: u64) -> Self {
-        Levels { heights: bits as u32 & ((2 << MAX_HEIGHT) - 2) }
+        Levels { heights: bits as u32 & ((2 << Levels::MAX_HEIGHT) - 2) }
     }
 
     /// As a number below 2^16.
     pub(crate) const fn bits(self) -> u64 {
         self.heights as u64
+    }
+
+    /// The same without the largest groups, so that no more levels are left than this.
+    pub(crate) fn at_most(self, depth: u32) -> Self {
+        self.heights().take(depth as usize).fold(Levels::FLAT, Levels::and)
     }
 
     /// How many groups a call passes.
@@ -69,7 +74,7 @@ impl Levels {
 
     /// The heights of the groups, smallest first.
     pub fn heights(self) -> impl Iterator<Item = u32> {
-        (1..=MAX_HEIGHT).filter(move |height| self.heights & 1 << height != 0)
+        (1..=Levels::MAX_HEIGHT).filter(move |height| self.heights & 1 << height != 0)
     }
 
     /// The smallest height, and the levels above it.
@@ -87,7 +92,7 @@ impl Levels {
             return Levels::FLAT;
         }
         // Half the logarithm, rounded up.
-        Levels::FLAT.and(processors.ilog2().div_ceil(2).min(MAX_HEIGHT))
+        Levels::FLAT.and(processors.ilog2().div_ceil(2).min(Levels::MAX_HEIGHT))
     }
 }
 
@@ -116,10 +121,17 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_groups_are_left_out_first() {
+        let levels = Levels::of_heights(&[1, 4, 9]).unwrap();
+        let left = |depth| levels.at_most(depth).heights().collect::<Vec<_>>();
+        assert_eq!((left(0), left(2), left(7)), (vec![], vec![1, 4], vec![1, 4, 9]));
+    }
+
+    #[test]
     fn any_bits_are_some_levels() {
         for bits in [0, 1, u64::MAX, 1 << 40] {
             let levels = Levels::from_bits(bits);
-            assert!(levels.heights().all(|h| (1..=MAX_HEIGHT).contains(&h)));
+            assert!(levels.heights().all(|h| (1..=Levels::MAX_HEIGHT).contains(&h)));
             assert_eq!(Levels::from_bits(levels.bits()), levels);
         }
     }

@@ -39,6 +39,7 @@ mod levels;
 
 pub use levels::Levels;
 
+use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::AcqRel;
 
@@ -133,7 +134,6 @@ struct At {
 /// assert_eq!([counter.next(), counter.next(), counter.next()], [0, 1, 2]);
 /// # Ok::<(), throng::counter::ShapeError>(())
 /// ```
-#[derive(Debug)]
 pub struct Gathering<M: Machine = Native> {
     root: Line<M::Word>,
     groups: Groups<M>,
@@ -150,6 +150,13 @@ impl<M: Machine> Gathering<M> {
     fn with_slots(levels: Levels, slots: usize) -> Self {
         let root = Line::word::<M>(0, Place::named("root"));
         Gathering { root, groups: Groups::new(slots), levels }
+    }
+}
+
+impl<M: Machine> fmt::Debug for Gathering<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Its groups are many, and in use.
+        f.debug_struct("Gathering").field("levels", &self.levels).finish_non_exhaustive()
     }
 }
 
@@ -189,10 +196,11 @@ impl<M: Machine> Method<M> for Gathering<M> {
         ShapeError::check_range("batches in a bank", shape.bank, 1..=4096)?;
         let levels = match shape.width {
             None => Levels::for_processors(shape.processors),
-            Some(width) => match ShapeError::check_width(width)? {
-                0 => Levels::FLAT,
-                height => Levels::of_heights(&[height])?,
-            },
+            Some(1) => Levels::FLAT,
+            Some(width) => {
+                ShapeError::check_range("width", width, 1..=1 << Levels::MAX_HEIGHT)?;
+                Levels::of_heights(&[ShapeError::check_width(width)?])?
+            }
         };
         let counter = Self::with_slots(levels, shape.bank.min(SLOTS));
         counter.groups.make(levels, shape.processors);
