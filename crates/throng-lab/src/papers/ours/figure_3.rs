@@ -1,0 +1,250 @@
+//! 4 processors, suddenly all, and 4 again, three times: how long until each counter has found its
+//! shape, and whether it then keeps it.
+
+use super::*;
+use crate::chart::Look;
+use crate::papers::{Figure, Findings};
+use crate::simulated::parallel::parallel;
+use crate::simulated::reactive::{self, Behaviour};
+use crate::simulated::surge::{Interval, Phase, Surge, SurgeRun};
+use throng::counter::reactive::Policy as HandTuned;
+
+const FEW: usize = 4;
+/// Few, many, few, .. and few at the end.
+const PHASES: u64 = 7;
+/// Both are powers of two, so that the stretches of time in which notes are counted lie within phases.
+const PHASE_CYCLES: u64 = 1 << 22;
+const PHASE_CYCLES_SMOKE: u64 = 1 << 15;
+/// Intervals in a phase.
+const INTERVALS: u64 = 64;
+const REPETITIONS: u64 = 3;
+
+/// A counter has settled when its throughput stays above this part of where it ends.
+const NEAR: f64 = 0.9;
+/// The last part of a phase, one of so many, shows where it ends.
+const PARTS: usize = 3;
+/// Trials of other shapes that are rare: one of so many changes in half a phase at most.
+const RARE: f64 = 4.0;
+
+/// The figure.
+pub const FIGURE: Figure = Figure {
+    id: "THRONG-3",
+    title: "from 4 processors to all and back, three times",
+    paper: "throng, ours",
+    shows: "Counter has found its shape soon after every change of the load, and then keeps it.",
+    find,
+};
+
+/// A machine on which processors come and go.
+struct Scene {
+    machine: fn(&Lab) -> MachineSpec,
+    name: &'static str,
+    many: usize,
+}
+
+const SCENES: [Scene; 2] = [
+    Scene { machine: |_| figure_1::server(), name: "server", many: 192 },
+    Scene { machine: Lab::alewife, name: "alewife", many: 256 },
+];
+const MANY_SMOKE: usize = 16;
+
+/// One counter on one machine, from several seeds.
+struct Runs {
+    name: &'static str,
+    surges: Vec<Surge>,
+}
+
+fn find(lab: &Lab) -> Result<Findings, Error> {
+    let mut findings = Findings { setup: setup(lab), panels: Vec::new(), claims: Vec::new() };
+    for scene in &SCENES {
+        let all = scene.measure(lab)?;
+        findings.panels.extend(scene.panels(lab, &all));
+        findings.claims.extend(scene.claims(lab, &all));
+    }
+    Ok(findings)
+}
+
+fn setup(lab: &Lab) -> String {
+    let machines: Vec<String> = (SCENES.iter())
+        .map(|scene| format!("{} of {} processors", scene.name, scene.many(lab)))
+        .collect();
+    format!(
+        "{}; {FEW} and all of them in turn, {} cycles each, {PHASES} phases; ST and ST(P) with the \
+         census of ours, intervals of {} cycles, {} from seed {}",
+        machines.join(", "),
+        phase_cycles(lab),
+        interval_cycles(lab),
+        lab.pick(format!("mean of {REPETITIONS} runs"), "1 run".to_owned()),
+        lab.seed
+    )
+}
+
+fn phase_cycles(lab: &Lab) -> u64 {
+    lab.pick(PHASE_CYCLES, PHASE_CYCLES_SMOKE)
+}
+
+fn interval_cycles(lab: &Lab) -> u64 {
+    phase_cycles(lab) / INTERVALS
+}
+
+/// Each rival in the one setting that serves the crowd best.
+fn contenders(many: usize) -> [(&'static str, CounterChoice); 4] {
+    let census = |method| tuning(method, many).remove(1);
+    let simulated = HandTuned { fold_below: 200, unfold_above: 800, run: 25 };
+    [
+        (COUNTER, named("counter", None)),
+        (ST, census("self-tuning")),
+        (ST_P, census("self-tuning-prism")),
+        (RDT, reactive::tree(many.ilog2().min(5), Behaviour::Changing(simulated))),
+    ]
+}
+
+impl Scene {
+    fn many(&self, lab: &Lab) -> usize {
+        lab.pick(self.many, MANY_SMOKE)
+    }
+
+    fn measure(&self, lab: &Lab) -> Result<Vec<Runs>, Error> {
+        let seeds = lab.seed..lab.seed + lab.pick(REPETITIONS, 1);
+        let contenders = contenders(self.many(lab));
+        let jobs: Vec<SurgeRun> = (contenders.iter())
+            .flat_map(|(_, counter)| seeds.clone().map(|seed| self.run(lab, counter.clone(), seed)))
+            .collect();
+        let progress = crate::output::progress_bar(jobs.len());
+        progress.set_message(FIGURE.id);
+        let mut surges = parallel(&jobs, lab.threads, &progress, SurgeRun::measure).into_iter();
+        progress.finish_and_clear();
+        let mut runs = |(name, _): (&'static str, CounterChoice)| {
+            let surges = surges.by_ref().take(seeds.clone().count()).collect::<Result<_, _>>()?;
+            Ok(Runs { name, surges })
+        };
+        contenders.into_iter().map(&mut runs).collect()
+    }
+
+    fn run(&self, lab: &Lab, counter: CounterChoice, seed: u64) -> SurgeRun {
+        let cycles = phase_cycles(lab);
+        let load = |i: u64| if i.is_multiple_of(2) { FEW } else { self.many(lab) };
+        let phases = (0..PHASES).map(|i| Phase::new(i * cycles, load(i))).collect();
+        let replay = format!("throng figure {} --seed {seed}", FIGURE.id);
+        let machine = (self.machine)(lab);
+        let run = SurgeRun::new(counter, machine, phases, interval_cycles(lab), PHASES * cycles);
+        SurgeRun { seed, replay, ..run }
+    }
+
+    fn panels(&self, lab: &Lab, all: &[Runs]) -> Vec<Panel> {
+        let time = || Axis::new("time (million cycles)", Scale::Linear);
+        let panel = |title: &str, x: Axis, y: &str, series: Vec<Curve>| Panel {
+            title: format!("{} of {}: {title}", self.name, self.many(lab)),
+            ..Panel::new(x, Axis::new(y, Scale::Linear), series)
+        };
+        let curves = |number: fn(&Interval) -> f64| -> Vec<Curve> {
+            let line = |runs: &Runs| Curve { look: Look::Line, ..runs.over_time(lab, number) };
+            all.iter().map(line).collect()
+        };
+        let changes = Axis::new("change of the load: up, down, up, down, up, down", Scale::Linear);
+        let settling = all.iter().map(|runs| runs.settling(lab)).collect();
+        vec![
+            panel("throughput", time(), "values per million cycles", curves(throughput)),
+            panel("depth", time(), "mean depth", curves(|interval| interval.depth_mean)),
+            panel("time to settle", changes, "thousand cycles", settling),
+        ]
+    }
+
+    fn claims(&self, lab: &Lab, all: &[Runs]) -> Vec<Claim> {
+        let of = |name: &str| all.iter().find(|runs| runs.name == name).expect("a contender");
+        let (counter, rival) = (of(COUNTER), of(ST_P));
+        let mark = |claim: Claim| claim.marked(&format!("({}) ", self.name));
+        let (mine, theirs) = (counter.settling(lab), rival.settling(lab));
+        vec![
+            mark(settles_sooner(lab, "more", 1, &mine, &theirs)),
+            mark(settles_sooner(lab, "less", 2, &mine, &theirs)),
+            mark(stays(lab, &counter.surges)),
+        ]
+    }
+}
+
+fn throughput(interval: &Interval) -> f64 {
+    interval.throughput_per_million_cycles
+}
+
+impl Runs {
+    /// A number over time, in million cycles: the mean of all runs, in the middle of each interval.
+    fn over_time(&self, lab: &Lab, number: fn(&Interval) -> f64) -> Curve {
+        let point = |i: u64| {
+            let at_i = self.surges.iter().filter_map(|surge| surge.intervals.get(i as usize));
+            let numbers: Vec<f64> = at_i.map(number).collect();
+            Point::of((i as f64 + 0.5) * interval_cycles(lab) as f64 / 1e6, &numbers)
+        };
+        Curve::measured(self.name, (0..PHASES * INTERVALS).map(point).collect())
+    }
+
+    /// How many thousand cycles after each change of the load the counter had settled. The first
+    /// phase is no change.
+    fn settling(&self, lab: &Lab) -> Curve {
+        let over_time = self.over_time(lab, throughput);
+        let phases = over_time.points.chunks_exact(INTERVALS as usize).skip(1);
+        let thousands = interval_cycles(lab) as f64 / 1e3;
+        let point = |(i, phase): (u32, &[Point])| {
+            Point::exact(f64::from(i), settled_after(phase) as f64 * thousands)
+        };
+        Curve::measured(self.name, (1..).zip(phases).map(point).collect())
+    }
+}
+
+/// After how many intervals of a phase the throughput stays near to where it ends.
+fn settled_after(phase: &[Point]) -> usize {
+    let last = &phase[phase.len() - phase.len() / PARTS..];
+    let end = last.iter().map(|point| point.y).sum::<f64>() / last.len() as f64;
+    phase.iter().rposition(|point| point.y < NEAR * end).map_or(0, |i| i + 1)
+}
+
+/// After every second change of the load, from `first` on.
+fn settles_sooner(lab: &Lab, load: &str, first: usize, mine: &Curve, theirs: &Curve) -> Claim {
+    let pairs: Vec<(f64, f64)> = (mine.points.iter().zip(&theirs.points))
+        .skip(first - 1)
+        .step_by(2)
+        .map(|(one, other)| (one.y, other.y))
+        .collect();
+    let list = |ys: Vec<f64>| ys.iter().map(|y| format!("{y:.0}")).collect::<Vec<_>>().join(", ");
+    let measured = format!(
+        "after {} thousand cycles, {} after {}",
+        list(pairs.iter().map(|pair| pair.0).collect()),
+        theirs.name,
+        list(pairs.iter().map(|pair| pair.1).collect())
+    );
+    Claim::new(
+        format!("each time the load is {load}, {COUNTER} settles sooner than {}", theirs.name),
+        format!(
+            "throughput for good at least {NEAR} of its mean over the last third of the phase, sooner"
+        ),
+    )
+    .judged(measured, lab.judge(pairs.iter().all(|(one, other)| one < other)))
+}
+
+/// How often something was noted in the second half of each phase, in all runs together.
+fn noted_late(lab: &Lab, surges: &[Surge], what: &str) -> u64 {
+    let late = |cycle: u64| cycle % phase_cycles(lab) >= phase_cycles(lab) / 2;
+    let stretches = surges.iter().flat_map(|surge| surge.notes.over_time(what));
+    stretches.filter(|stretch| late(stretch.start_cycle)).map(|stretch| stretch.count).sum()
+}
+
+fn stays(lab: &Lab, surges: &[Surge]) -> Claim {
+    let halves = PHASES * surges.len() as u64;
+    let (changes, moves) =
+        (noted_late(lab, surges, "changed to"), noted_late(lab, surges, "moved home to"));
+    // A trial that fails changes the shape twice, one that does not is a move.
+    let trials = changes.saturating_sub(moves) as f64 / 2.0;
+    let measured = format!(
+        "{moves} moves and {trials} trials in {halves} half phases of {} million cycles",
+        phase_cycles(lab) as f64 / 2e6
+    );
+    let rare = trials <= RARE * halves as f64;
+    Claim::new(
+        format!("under a steady load {COUNTER} keeps its shape"),
+        format!(
+            "in the second half of every phase home does not move, and at most {RARE} trials of other \
+             shapes in one on the average"
+        ),
+    )
+    .judged(measured, lab.judge(moves == 0 && rare))
+}
