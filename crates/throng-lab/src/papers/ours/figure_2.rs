@@ -10,6 +10,7 @@ const NODES: usize = 256;
 
 const EXPERIMENT: Experiment = Experiment {
     figure: "THRONG-2",
+    work: 0,
     machine: Lab::alewife,
     nodes: Some(NODES),
     processors: &[1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 160, 192, 224, 256],
@@ -31,13 +32,10 @@ pub const FIGURE: Figure = Figure {
     find,
 };
 
-const CONTENDERS: [Contender; 5] = [
-    THE_DEFAULT,
-    HARDWARE,
-    SELF_TUNING,
-    SELF_TUNING_PRISM,
-    Contender { name: RDT, settings: |_| reactive_trees() },
-];
+const CONTENDERS: [Contender; 5] =
+    [THE_DEFAULT, HARDWARE, SELF_TUNING, SELF_TUNING_PRISM, REACTIVE];
+
+pub(super) const REACTIVE: Contender = Contender { name: RDT, settings: |_| reactive_trees() };
 
 /// As in RDT97 section 5.2, of at most 32 leaves: with the thresholds that the paper found on Alewife
 /// and those that it found on its simulator.
@@ -84,4 +82,34 @@ fn as_good(lab: &Lab, rival: &str, ratios: &[Ratio<'_>], spread: f64) -> Claim {
         ),
     );
     at_least(lab, claim, AS_GOOD, ratios)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::curve::tests::curve;
+
+    #[test]
+    fn a_rival_that_is_ahead_anywhere_is_found() {
+        let lab = Lab::new(false, 1, 1);
+        let counter = curve(COUNTER, &[(1.0, 99.0), (256.0, 50.0)]);
+        let judged = |rival: Curve| {
+            as_good(&lab, RDT, &ratios(&counter, &[&rival], 0.0, f64::INFINITY), 0.01).holds
+        };
+        assert_eq!(judged(curve(RDT, &[(1.0, 100.0), (256.0, 20.0)])), Some(true));
+        assert_eq!(judged(curve(RDT, &[(1.0, 10.0), (256.0, 52.0)])), Some(false));
+    }
+
+    #[test]
+    fn runs_that_lie_apart_are_seen() {
+        let noisy = Curve::measured("noisy", vec![Point::of(1.0, &[9.0, 10.0, 11.0])]);
+        assert!((spread(&[curve("exact", &[(1.0, 3.0)]), noisy]) - 0.2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_small_one_can_be_made() {
+        let findings = find(&Lab::new(true, 1, 2)).unwrap();
+        assert_eq!((findings.panels.len(), findings.claims.len()), (2, 3));
+        assert!(findings.claims.iter().all(|claim| claim.holds.is_none()), "too small to judge");
+    }
 }

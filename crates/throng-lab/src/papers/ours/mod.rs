@@ -66,9 +66,10 @@ fn tuning(method: &str, processors: usize) -> Vec<CounterChoice> {
     [Policy::Threat, Policy::Census].map(tree).to_vec()
 }
 
-/// The index distribution benchmark, work 0, on numbers of processors.
+/// The index distribution benchmark on numbers of processors.
 struct Experiment {
     figure: &'static str,
+    work: u32,
     machine: fn(&Lab) -> MachineSpec,
     /// How large the machine is; none: as many processors as take numbers.
     nodes: Option<usize>,
@@ -109,6 +110,7 @@ impl Experiment {
                 nodes: self.nodes,
                 values: lab.pick(self.warm_up + self.values, VALUES_SMOKE),
                 warm_up: lab.pick(self.warm_up, WARM_UP_SMOKE),
+                work: self.work,
                 ..CountingRun::new(counter, (self.machine)(lab))
             };
             (processors as f64, run)
@@ -121,13 +123,21 @@ impl Experiment {
             format!("{nodes} processors")
         });
         format!(
-            "{} of {of}, work 0, {} values after {} that are ignored, {} from seed {}",
+            "{} of {of}, work {}, {} values after {} that are ignored, {} from seed {}",
             (self.machine)(lab).name,
+            self.work,
             lab.pick(self.values, VALUES_SMOKE - WARM_UP_SMOKE),
             lab.pick(self.warm_up, WARM_UP_SMOKE),
-            lab.pick(format!("mean of {} runs", self.repetitions), "1 run".to_owned()),
+            runs_in_words(lab, self.repetitions),
             lab.seed
         )
+    }
+}
+
+fn runs_in_words(lab: &Lab, repetitions: u64) -> String {
+    match lab.pick(repetitions, 1) {
+        1 => "1 run".to_owned(),
+        several => format!("mean of {several} runs"),
     }
 }
 
@@ -237,4 +247,58 @@ fn panel(title: &str, y: Axis, series: Vec<Curve>) -> Panel {
 
 fn throughput_axis() -> Axis {
     Axis::new("throughput (values per million cycles)", Scale::Linear)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::curve::tests::curve;
+    use super::*;
+
+    #[test]
+    fn the_best_setting_is_chosen_at_each_number_of_processors() {
+        let lab = Lab::new(true, 1, 2);
+        let experiment = Experiment {
+            figure: "x",
+            work: 0,
+            machine: |_| MachineSpec::ideal(10),
+            nodes: None,
+            processors: &[],
+            values: 0,
+            warm_up: 0,
+            repetitions: 1,
+        };
+        let both = Contender {
+            name: "both",
+            settings: |_| [one("hardware"), widths("diffracting", &[2])].concat(),
+        };
+        let rows = experiment.rows(&lab, &[HARDWARE, both]).unwrap();
+        let [word, best] = [0, 1].map(|i| rows[i].curve(throughput));
+        assert_eq!((word.note.as_deref(), best.note.is_some()), (None, true));
+        for point in &word.points {
+            assert!(best.at(point.x).unwrap() >= point.y, "at {}", point.x);
+        }
+    }
+
+    #[test]
+    fn settings_are_named_where_they_change() {
+        let choices = [(1.0, "--width 2"), (4.0, "--width 2"), (8.0, "--width 4")];
+        assert_eq!(in_words(&choices), "best settings: from P = 1 --width 2, from P = 8 --width 4");
+    }
+
+    #[test]
+    fn a_counter_is_compared_with_the_best_of_its_rivals() {
+        let lab = Lab::new(false, 1, 1);
+        let counter = curve(COUNTER, &[(1.0, 9.0), (8.0, 8.0), (64.0, 30.0)]);
+        let low = curve("low", &[(1.0, 10.0), (8.0, 5.0), (64.0, 10.0)]);
+        let high = curve("high", &[(1.0, 1.0), (8.0, 10.0), (64.0, 20.0)]);
+        let ratios = ratios(&counter, &[&low, &high], 1.0, 64.0);
+        let rivals: Vec<&str> = ratios.iter().map(|ratio| ratio.rival).collect();
+        assert_eq!(rivals, ["low", "high", "high"]);
+        let judged = |times| at_least(&lab, Claim::new("", ""), times, &ratios);
+        assert_eq!(judged(0.8).holds, Some(true));
+        let missed = judged(0.95);
+        assert_eq!(missed.holds, Some(false));
+        assert_eq!(missed.measured, "at worst 0.80 times high (P = 8); below at 2 of 3 P");
+        assert_eq!(at_least(&lab, Claim::new("", ""), 1.0, &[]).holds, None);
+    }
 }
