@@ -35,7 +35,9 @@ const IN_STEP_WHY: &str = "at P = 192 it is in the best shape, groups of 32, but
     clock bring processors out of step, which costs that shape a quarter as soon as there is any work \
     (below); at P = 16 it stays in groups of 4, as groups of 8 are hardly the 6 % faster that it asks \
     for";
-const OUT_OF_STEP_WHY: &str = "WHY";
+const OUT_OF_STEP_WHY: &str = "at P = 128 groups of 16 are best; it goes on to groups of 32, which are \
+    faster for some windows after the change, while processors are in step, and comes back millions of \
+    cycles later, when failed trials are paid for";
 
 /// The figure.
 pub const FIGURE: Figure = Figure {

@@ -27,6 +27,13 @@ const PARTS: usize = 3;
 /// Trials of other shapes are rare if there are at most so many in half a phase, on the average.
 const RARE: f64 = 2.0;
 
+/// Why something does not hold.
+const SETTLING_WHY: &str = "a counter that does not react settles at once, at whatever it hands out \
+    then, as the trees often do; Counter shortly tries other shapes after every change, and when a \
+    trial was expensive it may not try again, not even one word for the few, until that is paid for";
+const MOVES_WHY: &str = "when the crowd has gone it is still in debt for trials that failed, so that it \
+    tries one word for the few only late in the phase, or not at all";
+
 /// The figure.
 pub const FIGURE: Figure = Figure {
     id: "THRONG-3",
@@ -256,6 +263,7 @@ fn settles_sooner(lab: &Lab, load: &str, first: usize, mine: &Curve, theirs: &Cu
         ),
     )
     .judged(measured, lab.judge(pairs.iter().all(|(one, other)| one < other)))
+    .because(SETTLING_WHY)
 }
 
 /// In every phase, settling included. A counter that does not react at all settles at once: this shows
@@ -300,6 +308,7 @@ fn stays(lab: &Lab, surges: &[Surge]) -> Claim {
         ),
     )
     .judged(measured, lab.judge(moves == 0 && rare))
+    .because(MOVES_WHY)
 }
 
 #[cfg(test)]
