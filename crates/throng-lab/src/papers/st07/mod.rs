@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn thresholds_are_those_of_the_paper_in_cycles() {
-        assert_eq!(origin2000().clock_mhz, Some(CYCLES_A_US as f64));
+        assert_eq!(u64::from(origin2000().clock_mhz), CYCLES_A_US);
         assert_eq!(origin2000().processors, MACHINE);
         let command = of(&contenders(), RDT).options.clone();
         assert_eq!(command, "--width 16 --policy 750,2500,10");
