@@ -2,7 +2,7 @@
 //!
 //! Processors that do nothing but count fall into step with each other, which makes some shapes a
 //! third faster, and every seed gives the same run. So the best counters are also measured with up to
-//! 16 cycles of work after each number, less than a cache needs to answer twice.
+//! 16 cycles of work after each number, a quarter of what a line from the nearest neighbour takes.
 
 use super::*;
 use crate::papers::{Figure, Findings};
@@ -32,7 +32,7 @@ const CROWD: f64 = 192.0;
 
 /// Why it is not near the best somewhere.
 const IN_STEP_WHY: &str = "at P = 192 it is in the best shape, groups of 32, but its looks at the \
-    clock bring processors out of step, which costs that shape a quarter as soon as there is any work \
+    clock and its trials bring processors out of step, which costs that shape a quarter as soon as there is any work \
     (below); at P = 16 it stays in groups of 4, as groups of 8 are hardly the 6 % faster that it asks \
     for";
 const OUT_OF_STEP_WHY: &str = "at P = 128 groups of 16 are best; it goes on to groups of 32, which are \
