@@ -4,6 +4,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`dt96`], [`ss98`], [`rdt97`], [`st07`] | one file a figure: workload, parameters, claims |
+//! | [`ours`] | the same for the default counter: claims of our own |
 //! | [`lab`] | runs, in parallel and none twice |
 //! | [`curve`] | measured curves, and what can be said about their shape |
 //! | [`claim`] | a claim, judged |
@@ -18,6 +19,7 @@ pub mod curve;
 pub mod draw;
 pub mod dt96;
 pub mod lab;
+pub mod ours;
 pub mod plan;
 pub mod rdt97;
 pub mod ss98;
@@ -139,7 +141,7 @@ pub fn figures() -> &'static [Figure] {
     &FIGURES
 }
 
-static FIGURES: [Figure; 21] = [
+static FIGURES: [Figure; 24] = [
     dt96::figure_7::FIGURE,
     dt96::figure_8::FIGURE,
     dt96::figure_8b::FIGURE,
@@ -161,6 +163,9 @@ static FIGURES: [Figure; 21] = [
     st07::figure_14::FIGURE,
     st07::figure_15::FIGURE,
     st07::policy::FIGURE,
+    ours::figure_1::FIGURE,
+    ours::figure_2::FIGURE,
+    ours::figure_3::FIGURE,
 ];
 
 /// The figure of this name.

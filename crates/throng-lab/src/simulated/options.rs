@@ -24,12 +24,11 @@ pub struct Taken {
 pub fn taken(method: &str) -> Taken {
     let width = Taken { width: true, ..Taken::default() };
     match method {
-        "hardware" | "locked-mcs" => Taken::default(),
+        "counter" | "hardware" | "locked-mcs" => Taken::default(),
         "locked-backoff" => Taken { backoff: true, ..Taken::default() },
         "counting-network-locked" => Taken { backoff: true, ..width },
-        "counting-network" | "combining-tree" | "funnel" | "diffracting-toggle" | "self-tuning" => {
-            width
-        }
+        "counting-network" | "combining-tree" | "diffracting-toggle" | "funnel" | "gathering"
+        | "self-tuning" => width,
         // All other trees have prisms, at which processors look for partners.
         _ => Taken { spin: true, ..width },
     }

@@ -463,6 +463,9 @@ impl<M: Machine> Counter<M> {
         if let Some(next) = next {
             self.change(before, next);
             cpu.note("looked at depth", next.levels().depth().into());
+            if next.levels() != before.levels() {
+                cpu.note("changed to", next.levels().bits());
+            }
         }
     }
 
@@ -472,7 +475,12 @@ impl<M: Machine> Counter<M> {
         self.tuner.look(number, 1 << before.window(), due, |state| {
             let now = cpu.clock();
             let wait = before.is_flat().then(|| self.time_a_fetch(cpu, now));
-            Mode::new(state.step(self.ladder, Look { now, number, batch, wait }))
+            let moves = state.moves;
+            let next = state.step(self.ladder, Look { now, number, batch, wait });
+            if state.moves != moves {
+                cpu.note("moved home to", next.levels.bits());
+            }
+            Mode::new(next)
         })
     }
 
