@@ -34,11 +34,14 @@ const MOST_WINDOW: u32 = 20;
 /// rate would not be exact enough.
 const BATCHES_A_WINDOW: u64 = 16;
 
+/// In a window the whole crowd comes by so many times at least.
+const CROWD_A_WINDOW: f64 = 1.3;
+
 /// Larger batches are those of callers that asked for many numbers at once.
 const MOST_BATCH: u64 = 4096;
 
 /// So much faster must another shape be.
-const GAIN: f64 = 1.06;
+const GAIN: f64 = 1.04;
 
 /// So many windows must show it; the one in which the change happens does not count.
 const CONVINCING: u64 = 2;
@@ -263,9 +266,19 @@ impl State {
                 self.move_home(window);
             }
         }
-        // A trial is short: as short as the crowd allows.
-        let numbers = if self.trial == self.home { self.rate * WINDOW_TIME } else { 0.0 };
-        self.window = fitting_window(numbers, self.crowd, window.batch);
+        self.window = self.next_window(window);
+    }
+
+    /// How many numbers to draw until the next look, as a power of two: enough for about
+    /// [`WINDOW_TIME`], for the whole crowd to come by, so that a window after a change is free of those
+    /// who were under way, and for many batches. A trial that has yet to convince is no longer than it
+    /// must be.
+    fn next_window(&self, last: Window) -> u32 {
+        let is_doubtful = self.trial != self.home && self.convinced == 0;
+        let by_time = if is_doubtful { 1.0 } else { last.rate.max(self.rate) * WINDOW_TIME };
+        let by_batch = if self.trial == 0 { 1.0 } else { (BATCHES_A_WINDOW * last.batch) as f64 };
+        let numbers = by_time.max(CROWD_A_WINDOW * self.crowd).max(by_batch);
+        (numbers.log2().ceil() as u32).clamp(LEAST_WINDOW, MOST_WINDOW)
     }
 
     /// The median of three counts: one that was interrupted says nothing.
@@ -375,14 +388,6 @@ struct Window {
     elapsed: f64,
     /// How many numbers were fetched at once when it ended.
     batch: u64,
-}
-
-/// A window of about so many numbers; but long enough for the whole crowd to come by more than once,
-/// so that a window after a change is free of those who were under way, and for many batches.
-fn fitting_window(numbers: f64, crowd: f64, batch: u64) -> u32 {
-    let by_batch = if batch > 1 { (BATCHES_A_WINDOW * batch) as f64 } else { 1.0 };
-    let numbers = numbers.max(2.0 * crowd).max(by_batch);
-    (numbers.log2().ceil() as u32).clamp(LEAST_WINDOW, MOST_WINDOW)
 }
 
 #[cfg(test)]
@@ -596,6 +601,7 @@ mod tests {
             let look = Look { now: i * 40_000, number: i << 22, batch: 1 << 20, wait: Some(120) };
             assert_eq!(state.step(ladder(MOST_DEPTH), look).levels, Levels::FLAT);
         }
-        assert!(fitting_window(100.0, 0.0, MOST_BATCH) <= 16);
+        let slow = Window { rate: 1e-3, elapsed: 1e6, batch: MOST_BATCH };
+        assert!(State::new(0).next_window(slow) <= 16);
     }
 }
