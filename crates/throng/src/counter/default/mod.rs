@@ -666,8 +666,13 @@ mod tests {
         for i in 0..1_000_000 {
             assert_eq!(counter.next(), i);
         }
-        assert_eq!((counter.stats().levels, counter.stats().changes), (Levels::FLAT, 0));
-        assert!(counter.way.groups.get().is_none(), "nothing was made for a crowd that never came");
+        // On a busy machine it may have taken an interruption for a crowd, and looked for groups.
+        assert_eq!(counter.stats().moves, 0);
+
+        let wait_free = Counter::builder().max_depth(0).build();
+        assert_eq!(wait_free.next_many(1 << 20), 0..1 << 20);
+        assert_eq!(wait_free.mode(), Mode::FLAT_FOR_EVER);
+        assert!(wait_free.way.groups.get().is_none(), "nothing was made for a crowd");
     }
 
     /// 64 threads count while another one changes the shape as fast as it can.

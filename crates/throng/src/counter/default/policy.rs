@@ -10,9 +10,9 @@
 //! - at home on one word, nothing unless there is a *crowd*: by Little's law as many callers are
 //!   waiting at the word as calls are made in the time that one takes. Then groups of about the square
 //!   root of the crowd; a rung above, a rung below and the smallest groups the next times.
-//! - at home in groups, the next rung in the direction that was right the last time, the other
-//!   direction, and one word, in turn. When the load fell, or callers are found alone in their groups,
-//!   one word first.
+//! - at home in groups, the next rung in the direction that was right the last time and the other
+//!   direction, in turn, and rarely one word. When the load fell, or callers are found alone in their
+//!   groups, one word first.
 //!
 //! What trials may cost is limited by an account: it earns [`EARNED`] of the time at home and pays for
 //! what trials lose, and without credit there are none. When the load changes, trials begin anew, at
@@ -43,7 +43,7 @@ const MOST_BATCH: u64 = 4096;
 /// So much faster must another shape be.
 const GAIN: f64 = 1.04;
 
-/// So many windows must show it; the one in which the change happens does not count.
+/// So many windows must show it, taken together; the one in which the change happens does not count.
 const CONVINCING: u64 = 2;
 
 /// So many windows in a row must show that the load has changed.
@@ -77,12 +77,12 @@ const ALONE: u64 = 8;
 /// The load has changed when it is so many times what it was, or so small a part of it.
 const CHANGED: f64 = 1.6;
 
-/// Of the best rate seen at home, so much is believed a window later: a window in which few
-/// called must not make the next trial look good.
-const REMEMBERED: f64 = 0.9;
+/// A window in which the rate was below this part of what it was had a pause in it: it must not make the
+/// next trial look good.
+const PAUSED: f64 = 0.5;
 
 /// How many words a [`State`] takes.
-pub(super) const STATE_WORDS: usize = 20;
+pub(super) const STATE_WORDS: usize = 22;
 
 /// What a look at the counter found.
 #[derive(Clone, Copy, Debug)]
@@ -130,6 +130,8 @@ pub(super) struct State {
     trial: usize,
     /// How many windows spoke for it.
     convinced: u64,
+    /// The time of those windows, and the numbers drawn in them.
+    tried: [f64; 2],
     /// Failed trials since home was found or the load changed.
     failed: u64,
     /// Whether home was found from below.
@@ -163,6 +165,7 @@ impl State {
             counts: [0.0; 2],
             trial: 0,
             convinced: 0,
+            tried: [0.0; 2],
             failed: 0,
             upward: true,
             fallen: false,
@@ -176,7 +179,7 @@ impl State {
 
     /// As numbers that words can hold, one by one.
     pub(super) fn to_words(self) -> [u64; STATE_WORDS] {
-        let [first, second] = self.counts;
+        let ([first, second], [time, numbers]) = (self.counts, self.tried);
         [
             self.time,
             self.number,
@@ -198,6 +201,8 @@ impl State {
             self.credit.to_bits(),
             self.window.into(),
             self.moves,
+            time.to_bits(),
+            numbers.to_bits(),
         ]
     }
 
@@ -224,6 +229,7 @@ impl State {
             credit: f64::from_bits(words[17]),
             window: words[18] as u32,
             moves: words[19],
+            tried: [f64::from_bits(words[20]), f64::from_bits(words[21])],
         }
     }
 
@@ -258,13 +264,8 @@ impl State {
         if self.trial == self.home {
             self.stay_home(window);
             self.try_something(ladder);
-        } else if window.rate < GAIN * self.rate {
-            self.give_up(window);
         } else {
-            self.convinced = self.convinced.saturating_add(1);
-            if self.convinced >= CONVINCING {
-                self.move_home(window);
-            }
+            self.judge(window);
         }
         self.window = self.next_window(window);
     }
@@ -297,7 +298,7 @@ impl State {
     /// A window at home has passed.
     fn stay_home(&mut self, window: Window) {
         let Window { rate, elapsed, batch } = window;
-        self.rate = rate.max(REMEMBERED * self.rate);
+        self.rate = remembered(self.rate, rate);
         let usual = self.usual_time();
         // Time in which nobody called earns nothing.
         self.credit = (self.credit + EARNED * elapsed.min(2.0 * usual)).min(MOST_CREDIT * usual);
@@ -332,6 +333,7 @@ impl State {
             && let Some(rung) = self.candidate(ladder)
         {
             (self.trial, self.convinced, self.mixed) = (rung, 0, true);
+            self.tried = [0.0; 2];
         }
     }
 
@@ -344,16 +346,33 @@ impl State {
                 return None;
             }
             let guess = (self.crowd.log2() / 2.0).round() as isize;
-            [guess, guess + 1, guess - 1, 1]
+            &[guess, guess + 1, guess - 1, 1][..]
         } else if self.fallen {
-            [0, home - 1, home + 1, 0]
+            &[0, home - 1, home + 1][..]
         } else {
-            [home + onward, home - onward, 0, home + onward]
+            // One word is slow in a crowd, and the load did not fall: that comes last.
+            let (on, back) = (home + onward, home - onward);
+            &[on, back, on, back, on, 0][..]
         };
         let last = ladder.len() as isize - 1;
         let in_turn = ways.iter().cycle().skip(self.failed as usize % ways.len());
         let rungs = in_turn.take(ways.len()).map(|&way| way.clamp(0, last) as usize);
         rungs.into_iter().find(|&rung| rung != self.home)
+    }
+
+    /// A window of the trial has passed: all of them together count.
+    fn judge(&mut self, window: Window) {
+        let [time, numbers] = self.tried;
+        self.tried = [time + window.elapsed, numbers + window.rate * window.elapsed];
+        let so_far = Window { rate: self.tried[1] / self.tried[0], ..window };
+        if so_far.rate < GAIN * self.rate {
+            self.give_up(window);
+            return;
+        }
+        self.convinced = self.convinced.saturating_add(1);
+        if self.convinced >= CONVINCING {
+            self.move_home(so_far);
+        }
     }
 
     /// The trial was not worth it.
@@ -377,6 +396,18 @@ impl State {
         // What was gained pays for the next trials.
         self.credit = self.credit.max(MOST_CREDIT * self.usual_time());
         self.moves = self.moves.saturating_add(1);
+    }
+}
+
+/// The rate at home, after another window: an average over some windows, with little weight on one in
+/// which nobody called for a while.
+fn remembered(before: f64, rate: f64) -> f64 {
+    if before == 0.0 {
+        rate
+    } else if rate < PAUSED * before {
+        (15.0 * before + rate) / 16.0
+    } else {
+        (3.0 * before + rate) / 4.0
     }
 }
 
