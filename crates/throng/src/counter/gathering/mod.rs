@@ -17,7 +17,7 @@
 //!
 //! Groups are made by *location* ([`Cpu::location`]): the callers that share a cache gather in that
 //! cache, and the root sees one caller a group. This is what makes it fast. On the simulated
-//! machines it is faster than every other method here from 8 processors on.
+//! server and Alewife it is faster than every other method here from 16 processors on.
 //!
 //! *Linearizable*: the numbers of a batch are fixed by one `fetch_add`, while every caller of the
 //! batch is inside its call. *Blocking*: a caller that stops while it leads, or is about to, stops
