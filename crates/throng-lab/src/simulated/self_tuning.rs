@@ -114,6 +114,36 @@ mod tests {
         }
     }
 
+    /// Two that come back at once must not hand a leaf to each other past those who wait.
+    fn nobody_starves(machine: &str) {
+        // It takes a while until two have found each other.
+        const VALUES: u64 = 100_000;
+        for (method, processors) in [
+            ("self-tuning", 8),
+            ("self-tuning", 12),
+            ("self-tuning-prism", 8),
+            ("self-tuning-prism", 12),
+        ] {
+            let counter = tree(method, 4, Tuned::parse("threat,30").unwrap()).unwrap();
+            let usual = CountingRun::new(counter, MachineSpec::preset(machine).unwrap());
+            let run = CountingRun { processors, nodes: Some(30), values: VALUES, seed: 1, ..usual };
+            let got = run.measure().unwrap().per_processor;
+            // Not the median: where two get all, that is as low.
+            let fair = VALUES / processors as u64;
+            assert!(got.iter().all(|&one| one >= fair / 2), "{}: {got:?}", run.replay_command());
+        }
+    }
+
+    #[test]
+    fn nobody_starves_on_an_origin2000() {
+        nobody_starves("origin2000");
+    }
+
+    #[test]
+    fn nobody_starves_on_an_alewife() {
+        nobody_starves("alewife");
+    }
+
     #[test]
     fn what_is_no_policy_is_refused() {
         for typed in ["", ",", "threat,", "threat,x", "greedy,30", "census,-1", "census,5000000000"]

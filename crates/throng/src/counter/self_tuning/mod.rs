@@ -72,9 +72,9 @@
 //!   still hold one. An adjustment also gives way to one of the same node.
 //! - *The new number of a leaf comes from a sum* (see `values.rs`) instead of a distribution of the
 //!   pending tokens.
-//! - *Tokens wait for a leaf's lock in turn.* With the paper's exponential backoff and 28 processors
-//!   at one leaf of the simulated Origin2000, two of them took 99 % of the numbers and the leaf
-//!   waited for its own lock to grow: hardly anything else happened.
+//! - *Tokens wait for a leaf's lock in turn*, and none goes past a queue that it sees. With the paper's
+//!   exponential backoff, two processors can hand the lock to each other for as long as they come
+//!   back: all others starve, and so does the leaf, which needs its own lock to grow.
 //! - *Votes are counted in the leaves.* The paper keeps an array of votes in every balancer, which
 //!   leaves that are no longer in use would have to be taken out of.
 //! - *A leaf that comes into use takes over the account* of the leaf that grew, or of the one that
