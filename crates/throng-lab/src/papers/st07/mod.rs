@@ -10,6 +10,7 @@ pub mod figure_14;
 pub mod figure_15;
 pub mod policy;
 
+use throng::counter::diffracting::Prisms;
 use throng::counter::reactive::Policy as HandTuned;
 use throng::counter::self_tuning::policy::Policy;
 use throng_sim::MachineSpec;
@@ -58,9 +59,14 @@ fn contenders() -> [(&'static str, CounterChoice); 4] {
     [
         (ST, tuning("self-tuning", Policy::Threat)),
         (ST_P, tuning("self-tuning-prism", Policy::Threat)),
-        (RDT, reactive::tree(DEEPEST, Behaviour::Changing(BY_HAND))),
+        (RDT, reactive::with_prisms(&prisms(DEEPEST), Behaviour::Changing(BY_HAND))),
         (COUNTED, tuning("self-tuning", Policy::Census)),
     ]
+}
+
+/// The prisms that all trees of this depth have which have any.
+fn prisms(depth: u32) -> Vec<usize> {
+    Prisms::St07.sizes(depth).expect("they fit any depth")
 }
 
 /// The contender of this name.
@@ -127,6 +133,6 @@ mod tests {
         assert_eq!(u64::from(origin2000().clock_mhz), CYCLES_A_US);
         assert_eq!(origin2000().processors, MACHINE);
         let command = of(&contenders(), RDT).options.clone();
-        assert_eq!(command, "--width 16 --policy 750,2500,10");
+        assert_eq!(command, "--prisms 8,4,2,1 --policy 750,2500,10");
     }
 }

@@ -112,7 +112,7 @@ use leaf::Leaf;
 use policy::{Account, Policy};
 use trace::{Kind, Link, Position, Traces};
 
-use super::diffracting::{Crowd, Node, Toggle, Token};
+use super::diffracting::{Crowd, Node, Prisms, Toggle, Token};
 use super::method::MAX_DEPTH;
 use super::{About, Counting, Method, Shape, ShapeError};
 use crate::machine::{Cpu, Machine, Native};
@@ -135,7 +135,7 @@ pub enum Quorum {
 /// let shape = TuningShape { quorum: Quorum::All, ..TuningShape::for_processors(30) };
 /// assert_eq!((shape.deepest, shape.spin), (4, 128));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TuningShape {
     /// P: how many processors are expected at once. More may come.
     pub processors: usize,
@@ -145,13 +145,15 @@ pub struct TuningShape {
     pub policy: Policy,
     /// How many leaves must agree before they shrink.
     pub quorum: Quorum,
+    /// The sizes of the prisms, for `deepest` levels, where there are any.
+    pub prisms: Prisms,
     /// How many times a token looks for a partner, at most, where there are prisms.
     pub spin: u32,
 }
 
 impl TuningShape {
-    /// As in the paper: at most as many leaves as processors, a majority to shrink, a spin of at
-    /// most 128.
+    /// As in the paper: at most as many leaves as processors, a majority to shrink, its prisms, a
+    /// spin of at most 128.
     #[must_use]
     pub const fn for_processors(processors: usize) -> Self {
         let leaves = if processors == 0 { 1 } else { processors };
@@ -161,6 +163,7 @@ impl TuningShape {
             deepest,
             policy: Policy::Threat,
             quorum: Quorum::Majority,
+            prisms: Prisms::St07,
             spin: 128,
         }
     }
@@ -213,13 +216,14 @@ impl<M: Machine, B: Settled<M>> SelfTuning<M, B> {
     /// A tree on machine `M` with balancers `B`: one leaf, to begin with.
     ///
     /// # Errors
-    /// When `deepest` is above 16.
+    /// When `deepest` is above 16, or the prism sizes do not fit it.
     pub fn on_machine(shape: &TuningShape) -> Result<Self, ShapeError> {
         ShapeError::check_range("depth", shape.deepest as usize, 0..=MAX_DEPTH as usize)?;
         let width = 1_usize << shape.deepest;
+        let sizes = shape.prisms.sizes(shape.deepest)?;
         let account = Account::new(shape.processors);
         let balancer = |index: usize| {
-            let prism = B::prism(shape.deepest, level_of(index));
+            let prism = sizes[level_of(index) as usize];
             B::new(Node { index, prism, spin: shape.spin })
         };
         Ok(SelfTuning {
@@ -283,7 +287,7 @@ impl SelfTuning {
     /// A tree of toggles for real threads.
     ///
     /// # Errors
-    /// When `deepest` is above 16.
+    /// When `deepest` is above 16, or the prism sizes do not fit it.
     pub fn new(shape: &TuningShape) -> Result<Self, ShapeError> {
         Self::on_machine(shape)
     }
