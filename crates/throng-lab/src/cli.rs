@@ -243,7 +243,7 @@ pub struct SimulateArguments {
     /// When a reactive tree of at most `--width` leaves changes: FOLD,UNFOLD,RUN. It shrinks where
     /// RUN calls in a row wait less than FOLD cycles for a lock, and grows where they wait more than
     /// UNFOLD. `fixed`: it is as wide as it can be, and stays so [default: 150,800,80]. Of a self-tuning tree:
-    /// `threat,P` or `census,P`, for P processors [default: threat, for as many as there are]
+    /// `threat,P`, `printed,P` or `census,P`, for P processors [default: threat, for as many as there are]
     #[arg(long, value_name = "LIST", allow_negative_numbers = true, requires = "leaves",
           conflicts_with_all = ["spin", "backoff"])]
     pub policy: Option<String>,

@@ -348,7 +348,10 @@ mod tests {
         let command = SimulatePlan::resolve(&typed(&census)).unwrap().run.replay_command();
         assert!(command.starts_with("throng simulate self-tuning --width 8 --policy census,9 "));
         let fixed = [("method", "self-tuning-prism"), ("policy", "fixed"), ("width", "8")];
-        assert!(message(&fixed).starts_with("--policy fixed: must be threat or census, a comma"));
+        assert!(
+            message(&fixed)
+                .starts_with("--policy fixed: must be threat, printed or census, a comma")
+        );
         let prisms = [("method", "reactive"), ("policy", "fixed"), ("prisms", "4,2,1")];
         let command = SimulatePlan::resolve(&typed(&prisms)).unwrap().run.replay_command();
         assert!(command.starts_with("throng simulate reactive --prisms 4,2,1 --policy fixed "));

@@ -21,10 +21,14 @@ pub struct Tuned {
 
 /// What `--policy` must be for these trees.
 pub const ALLOWED: &str =
-    "threat or census, a comma, and for how many processors, such as threat,30";
+    "threat, printed or census, a comma, and for how many processors, such as threat,30";
 
-const POLICIES: [(&str, Policy); 3] =
-    [("threat", Policy::Threat), ("census", Policy::Census), ("restless", Policy::Restless)];
+const POLICIES: [(&str, Policy); 4] = [
+    ("threat", Policy::Threat),
+    ("printed", Policy::Printed),
+    ("census", Policy::Census),
+    ("restless", Policy::Restless),
+];
 
 impl fmt::Display for Tuned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,9 +112,11 @@ mod tests {
             CountingRun { processors: 16, values: 900, ..run }.measure().unwrap().trace_hash
         };
         for method in ["self-tuning", "self-tuning-prism"] {
-            let usual = CounterChoice::named(method, Some(16)).unwrap();
-            let typed = tree(method, 4, Tuned::parse("threat,16").unwrap()).unwrap();
-            assert_eq!(measure(usual), measure(typed), "{method}");
+            for deepest in [2, 4] {
+                let usual = CounterChoice::named(method, Some(1 << deepest)).unwrap();
+                let typed = tree(method, deepest, Tuned::parse("threat,16").unwrap()).unwrap();
+                assert_eq!(measure(usual), measure(typed), "{method}, {deepest} deep");
+            }
         }
     }
 

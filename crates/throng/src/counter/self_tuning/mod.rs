@@ -31,7 +31,7 @@
 //!
 //! *Quiescently consistent*. *Blocking*: a processor that stops while it holds a leaf's lock stops
 //! those who come there. *Memory*: six lines (768 bytes) and a balancer for each of 2 · 2^depth
-//! nodes, 30 kB for 16 leaves; a line for each thread; with prisms what those take
+//! nodes, about 26 kB for 16 leaves; two lines for each thread; with prisms what those take
 //! ([`diffracting`](super::diffracting)). *When to use it*: where the number of callers varies
 //! widely, reaches dozens, and numbers need not follow the order of calls. A call that finds nobody
 //! costs five read-modify-writes and a fence where a bare `fetch_add` is one.
@@ -70,6 +70,9 @@
 //! - *Shrinking locks only what is in use*, from the top down, and any of these locks may be refused;
 //!   Figure 7 ignores the answer in step S4, but an adjustment from above that is just ending may
 //!   still hold one. An adjustment also gives way to one of the same node.
+//! - *Shrinking locks the leaf before it looks who is pending there*; Figure 7 looks in step S1 and
+//!   locks in S2. In between another may shrink the same balancer and grow the leaf again, and leave
+//!   tokens there.
 //! - *The new number of a leaf comes from a sum* (see `values.rs`) instead of a distribution of the
 //!   pending tokens.
 //! - *Tokens wait for a leaf's lock in turn*, and none goes past a queue that it sees. With the paper's
@@ -109,7 +112,7 @@ pub use settled::Settled;
 
 use conditional_lock::is_same_or_above;
 use leaf::Leaf;
-use policy::{Account, Policy};
+use policy::Policy;
 use trace::{Kind, Link, Position, Traces};
 
 use super::diffracting::{Crowd, Node, Prisms, Toggle, Token};
@@ -221,7 +224,7 @@ impl<M: Machine, B: Settled<M>> SelfTuning<M, B> {
         ShapeError::check_range("depth", shape.deepest as usize, 0..=MAX_DEPTH as usize)?;
         let width = 1_usize << shape.deepest;
         let sizes = shape.prisms.sizes(shape.deepest)?;
-        let account = Account::new(shape.processors);
+        let account = shape.policy.account(shape.processors);
         let balancer = |index: usize| {
             let prism = sizes[level_of(index) as usize];
             B::new(Node { index, prism, spin: shape.spin })
@@ -323,10 +326,10 @@ impl<M: Machine, B: Settled<M>> Counting<M> for SelfTuning<M, B> {
 impl<M: Machine, B: Settled<M>> Method<M> for SelfTuning<M, B> {
     const ABOUT: About = B::TREE;
 
-    /// As wide as said is as many processors as expected: the tree has no other use for that number.
+    /// At most as many leaves as said; decides for as many processors as expected.
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
         let deepest = shape.width.map(ShapeError::check_width).transpose()?;
-        let usual = TuningShape::for_processors(shape.width.unwrap_or(shape.processors));
+        let usual = TuningShape::for_processors(shape.processors);
         let (policy, quorum) = if shape.patience == 0 {
             (Policy::Restless, Quorum::Any)
         } else {
