@@ -55,7 +55,8 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     let all = surges(lab, FIGURE.id, REPETITIONS, runs)?;
     let reactive = |number| curve(lab, &all[0], number);
     let claims = vec![
-        depth_grows(lab, &reactive(depth)).because(why_not_as_deep(&reactive(latency))),
+        depth_grows(lab, &reactive(depth))
+            .because(why_not_as_deep(&reactive(depth), &reactive(throughput))),
         latency_spikes(lab, &reactive(latency)),
         latency_settles(lab, &reactive(latency)),
         throughput_rises(lab, &reactive(throughput)),
@@ -145,16 +146,19 @@ fn depth_grows(lab: &Lab, depth: &Curve) -> Claim {
     claim.judged(format!("from {before:.1} to {after:.1}"), lab.judge(holds))
 }
 
-/// Calls are over too soon for more leaves.
-fn why_not_as_deep(latency: &Curve) -> String {
-    let (before, after) = ends(latency).unwrap_or((f64::NAN, f64::NAN));
+/// How many must be ahead of a call before the surge, for that call to want a deeper tree.
+fn why_not_as_deep(depth: &Curve, throughput: &Curve) -> String {
+    let before = |curve| ends(curve).map_or(f64::NAN, |(before, _)| before);
+    let leaves = before(depth).exp2();
+    let turn = leaves * 1e6 / before(throughput);
     format!(
-        "a counter unfolds where {} calls in a row wait more than {} cycles for its lock; whole calls, \
-         of which that is a part, take {} cycles on the average before the surge and {} at the end",
+        "a counter unfolds where {} calls in a row wait more than {} cycles for its lock. Before the \
+         surge there are about {leaves:.0} and each hands out a value every {} cycles: every one of \
+         those calls would have to find {:.0} others there",
         POLICY.run,
         POLICY.unfold_above,
-        short(before),
-        short(after)
+        short(turn),
+        (POLICY.unfold_above as f64 / turn).ceil()
     )
 }
 
@@ -229,6 +233,9 @@ mod tests {
         assert_eq!(depth_grows(&lab, &over_time(3.2, 3.0, 4.5)).holds, Some(true));
         assert_eq!(depth_grows(&lab, &over_time(3.2, 3.0, 4.0)).holds, Some(false));
         assert_eq!(depth_grows(&lab, &curve("nothing", &[])).holds, None);
+        let why = why_not_as_deep(&over_time(2.0, 2.0, 5.0), &over_time(1e4, 1e4, 5e4));
+        assert!(why.contains("about 4 and each hands out a value every 400 cycles"), "{why}");
+        assert!(why.contains("to find 2 others"), "{why}");
     }
 
     #[test]

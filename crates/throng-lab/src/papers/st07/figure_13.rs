@@ -21,7 +21,8 @@ const REPETITIONS: u64 = 3;
 const PAPERS: [(&str, f64); 2] = [(ST, 10.0), (ST_P, 1.36)];
 /// The decisions of ST07 Figure 6 as printed; the others are by equation 14.
 const AS_PRINTED: [(&str, &str); 2] = [(ST, "ST as printed"), (ST_P, "ST(P) as printed")];
-/// The reactive tree as eager as that of the paper, which changed all the time.
+/// The reactive tree tuned here as the paper tuned its own, until it is about 3 deep with all
+/// processors: it changes all the time, as that did.
 const EAGER: &str = "(ours) RDT, eager";
 const EAGERLY: HandTuned = HandTuned { unfold_above: 2 * BY_HAND.fold_below, ..BY_HAND };
 /// ST(P) with half the leaves, about as deep as RDT.
@@ -63,7 +64,10 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         .collect();
     let claims = PAPERS.iter().zip(AS_PRINTED).flat_map(|(&(name, papers), (_, printed))| {
         let times = of(&ratios, name);
-        let why = format!("{}; {}", rows.costs(name), rows.compared());
+        let why = match name {
+            ST_P => format!("{}; {}", rows.compared(), rows.costs(name)),
+            _ => rows.costs(name),
+        };
         let last = times.last().map_or(f64::NAN, |last| last.y);
         let about = by_about(lab, name, papers, last, &format!("at P = {MANY}"));
         [

@@ -119,10 +119,10 @@ fn why_at_once(latency: &Curve) -> String {
         sum / points.len() as f64 / CYCLES_A_US as f64
     };
     format!(
-        "RDT grows where {} calls in a row have waited for longer than {} us. Here its calls take {:.1} \
-         us on the average in the first {} ms after the surge, and {:.1} us in the last quarter: so \
-         it is done at once, at the depth where waits are shorter. In the paper it took 5 s, so there \
-         most did not wait so long",
+        "RDT grows where {} calls in a row have waited for longer than {} us for a lock. Here its calls, \
+         of which that is a part, take {:.1} us on the average in the first {} ms after the surge, and \
+         {:.1} us in the last quarter: so it is done at once. In the paper it took 5 s: there, it \
+         seems, most waited less",
         BY_HAND.run,
         BY_HAND.unfold_above / CYCLES_A_US,
         us(&after[..FIRST.min(after.len())]),
