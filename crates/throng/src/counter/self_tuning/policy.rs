@@ -50,7 +50,8 @@ pub enum Floor {
     /// the ratio, so that there is enough to convert to the end. Lemma 4 is about this.
     Equation14,
     /// c times the worst for the first rate of a phase, the best so far for any later one (ST07 Figure
-    /// 6). Never later to convert, and often sooner; but what is due can be more than is left.
+    /// 6). Never later to convert, and often sooner; but what is due can be more than is left, and then
+    /// the ratio is not kept.
     Printed,
 }
 
@@ -367,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn as_printed_a_leaf_grows_sooner_and_can_run_out() {
+    fn as_printed_a_leaf_grows_sooner_and_does_not_keep_the_ratio() {
         let level_at = |policy: Policy, load: f64| {
             let mut account = policy.account(30);
             [2.0, load].into_iter().for_each(|load| account.observe(load));
@@ -375,16 +376,18 @@ mod tests {
         };
         // 2 c is 6.9: up to there nothing has to be converted.
         assert_eq!([Policy::Threat, Policy::Printed].map(|policy| level_at(policy, 6.0)), [0, 3]);
-        let left = |floor| {
+        let crept = |floor| {
             let worst = 2.0;
             let mut phase = Phase::new(1.0, worst, competitive_ratio(30)).with_floor(floor);
             (0..=28_000).for_each(|i| {
                 phase.convert(worst + f64::from(i) / 1000.0);
             });
-            phase.left()
+            phase
         };
-        assert!(left(Floor::Equation14) > 0.0);
-        assert_eq!(left(Floor::Printed), 0.0, "spent before the load is at its highest");
+        let (proved, printed) = (crept(Floor::Equation14), crept(Floor::Printed));
+        assert!(proved.left() > 0.0 && proved.ratio() <= competitive_ratio(30) + HAIR);
+        assert_eq!(printed.left(), 0.0, "spent before the load is at its highest");
+        assert!(printed.ratio() > 2.0 * competitive_ratio(30), "{printed:?}");
     }
 
     #[test]
