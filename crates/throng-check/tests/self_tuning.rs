@@ -43,7 +43,7 @@ fn restless(deepest: u32, quorum: Quorum) -> TuningShape {
 
 impl Run {
     fn of<B: Settled<Sim>>(&self) -> Outcome<Shared<B>, ()> {
-        let (shape, calls) = (self.shape, self.calls);
+        let (shape, calls) = (self.shape.clone(), self.calls);
         let setup = move || Shared {
             tree: SelfTuning::<Sim, B>::on_machine(&shape).expect("a shape that can be"),
             recorder: Recorder::default(),
@@ -143,6 +143,7 @@ fn the_trees_of_other_checks_change() {
 /// One processor after another stops for long at one step after another; so at every step of a grow
 /// and of a shrink, under each of their locks.
 fn stopped_anywhere<B: Settled<Sim>>(shape: TuningShape, processors: usize, calls: usize) {
+    let several = shape.deepest.min(2) as usize;
     let run = Run { processors, calls, shape, seed: 0, faults: Faults::none() };
     let steps = run.check::<B>().accesses / processors as u64;
     let mut all = [(0, 0); 2];
@@ -155,7 +156,6 @@ fn stopped_anywhere<B: Settled<Sim>>(shape: TuningShape, processors: usize, call
             }
         }
     }
-    let several = shape.deepest.min(2) as usize;
     assert!(all.iter().all(|&(count, levels)| count > steps && levels >= several), "{all:?}");
 }
 
@@ -211,8 +211,14 @@ fn a_crowd_makes_a_tree_and_only_a_census_takes_it_back() {
 
 #[test]
 fn a_leaf_can_become_several_levels_at_once_and_one_alone_stays_a_leaf() {
-    let shape = TuningShape::for_processors(32);
-    let run = |processors, calls| Run { processors, calls, shape, seed: 1, faults: Faults::none() };
+    let shape = || TuningShape::for_processors(32);
+    let run = |processors, calls| Run {
+        processors,
+        calls,
+        shape: shape(),
+        seed: 1,
+        faults: Faults::none(),
+    };
     let [grown, _] = changes(&run(32, 60).check::<Toggle<Sim>>());
     assert!(grown.1 > 1, "{grown:?}");
     assert_eq!(run(1, 60).check::<Toggle<Sim>>().notes.count("depth", 0), 60);

@@ -222,7 +222,7 @@ pub struct SimulateArguments {
 
     /// Width of a counter that has one: leaves of a tree, wires of a network [default: the counter
     /// chooses for the number of processors]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, group = "leaves")]
     pub width: Option<String>,
 
     /// How many times a processor looks for a partner, at most, where it does [default: 128]
@@ -234,18 +234,18 @@ pub struct SimulateArguments {
     #[arg(long, value_name = "CYCLES", allow_negative_numbers = true)]
     pub backoff: Option<String>,
 
-    /// Sizes of the prisms of a diffracting tree, from the root down, such as 8,4,2: one for each
-    /// level [default: as in the counter's paper]
-    #[arg(long, value_name = "LIST", allow_negative_numbers = true,
+    /// Sizes of the prisms of a diffracting tree, or of a reactive one with `--policy`, from the root
+    /// down, such as 8,4,2: one for each level [default: as in the counter's paper]
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true, group = "leaves",
           conflicts_with_all = ["width", "spin", "backoff"])]
     pub prisms: Option<String>,
 
     /// When a reactive tree of at most `--width` leaves changes: FOLD,UNFOLD,RUN. It shrinks where
     /// RUN calls in a row wait less than FOLD cycles for a lock, and grows where they wait more than
     /// UNFOLD. `fixed`: it is as wide as it can be, and stays so [default: 150,800,80]. Of a self-tuning tree:
-    /// `threat,P` or `census,P`, for P processors [default: threat, for as many as there are]
-    #[arg(long, value_name = "LIST", allow_negative_numbers = true, requires = "width",
-          conflicts_with_all = ["spin", "backoff", "prisms"])]
+    /// `threat,P`, `printed,P` or `census,P`, for P processors [default: threat, for as many as there are]
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true, requires = "leaves",
+          conflicts_with_all = ["spin", "backoff"])]
     pub policy: Option<String>,
 
     /// What goes wrong; may be repeated. Parts, separated by `;`:

@@ -24,6 +24,7 @@ pub mod plan;
 pub mod rdt97;
 pub mod ss98;
 pub mod st07;
+pub mod surges;
 
 use crate::chart::{Axis, Mark};
 use crate::error::Error;

@@ -67,7 +67,8 @@ impl SimulatePlan {
             Tuning { width, spin: spin.map(|n| n as u32), backoff: backoff.map(|n| n as u32) };
         let method = typed.method.as_deref().unwrap_or(DEFAULT_METHOD);
         let counter = match (&typed.prisms, &typed.policy) {
-            (Some(list), _) => find_tree(method, list)?,
+            (Some(sizes), Some(list)) => find_reactive(method, sizes, list)?,
+            (Some(list), None) => find_tree(method, list)?,
             (None, Some(list)) => find_changing(method, width.unwrap_or(1), list)?,
             (None, None) => find_counter(method, tuning)?,
         };
@@ -145,14 +146,26 @@ fn refuse_without_effect(method: &str, typed: Tuning) -> Result<(), Error> {
 /// The tree with prisms of these sizes.
 fn find_tree(name: &str, list: &str) -> Result<CounterChoice, Error> {
     find_counter(name, Tuning::default())?;
-    let allowed = format!("whole numbers from 1 to {}, separated by commas", 1 << MAX_DEPTH);
-    let size = |item| number("--prisms", item, 1..=1 << MAX_DEPTH, &allowed);
-    let sizes = list.split(',').map(size).collect::<Result<Vec<_>, _>>()?;
-    trees::tree(name, &sizes).ok_or_else(|| Error::Value {
+    trees::tree(name, &prism_sizes(list)?).ok_or_else(|| Error::Value {
         option: "--prisms",
         value: list.to_owned(),
         allowed: format!("left out: {name} has no prisms"),
     })
+}
+
+fn prism_sizes(list: &str) -> Result<Vec<usize>, Error> {
+    let allowed = format!("whole numbers from 1 to {}, separated by commas", 1 << MAX_DEPTH);
+    let size = |item| number("--prisms", item, 1..=1 << MAX_DEPTH, &allowed);
+    list.split(',').map(size).collect()
+}
+
+/// The tree with prisms of these sizes and with this policy.
+fn find_reactive(name: &str, sizes: &str, list: &str) -> Result<CounterChoice, Error> {
+    if name != reactive::NAME {
+        let allowed = format!("without --policy, or for {}", reactive::NAME);
+        return Err(Error::Value { option: "--prisms", value: sizes.to_owned(), allowed });
+    }
+    Ok(reactive::with_prisms(&prism_sizes(sizes)?, parse_behaviour(list)?))
 }
 
 /// The tree of this width with this policy.
@@ -169,13 +182,18 @@ fn find_changing(name: &str, width: usize, list: &str) -> Result<CounterChoice, 
     if name != reactive::NAME {
         return Err(wrong(format!("left out: {name} never changes its shape")));
     }
-    let behaviour = parse_behaviour(list).ok_or_else(|| {
-        wrong("fixed, or three whole numbers separated by commas, such as 150,800,80".to_owned())
-    })?;
-    Ok(reactive::tree(width.ilog2(), behaviour))
+    Ok(reactive::tree(width.ilog2(), parse_behaviour(list)?))
 }
 
-fn parse_behaviour(list: &str) -> Option<Behaviour> {
+fn parse_behaviour(list: &str) -> Result<Behaviour, Error> {
+    behaviour(list).ok_or_else(|| Error::Value {
+        option: "--policy",
+        value: list.to_owned(),
+        allowed: "fixed, or three whole numbers separated by commas, such as 150,800,80".to_owned(),
+    })
+}
+
+fn behaviour(list: &str) -> Option<Behaviour> {
     if list.trim() == Behaviour::Fixed.to_string() {
         return Some(Behaviour::Fixed);
     }
@@ -330,7 +348,15 @@ mod tests {
         let command = SimulatePlan::resolve(&typed(&census)).unwrap().run.replay_command();
         assert!(command.starts_with("throng simulate self-tuning --width 8 --policy census,9 "));
         let fixed = [("method", "self-tuning-prism"), ("policy", "fixed"), ("width", "8")];
-        assert!(message(&fixed).starts_with("--policy fixed: must be threat or census, a comma"));
+        assert!(
+            message(&fixed)
+                .starts_with("--policy fixed: must be threat, printed or census, a comma")
+        );
+        let prisms = [("method", "reactive"), ("policy", "fixed"), ("prisms", "4,2,1")];
+        let command = SimulatePlan::resolve(&typed(&prisms)).unwrap().run.replay_command();
+        assert!(command.starts_with("throng simulate reactive --prisms 4,2,1 --policy fixed "));
+        let other = [("method", "self-tuning"), ("policy", "threat,9"), ("prisms", "4,2,1")];
+        assert_eq!(message(&other), "--prisms 4,2,1: must be without --policy, or for reactive");
         let wide = [("method", "reactive"), ("policy", "fixed"), ("width", "6")];
         assert!(message(&wide).contains("width 6: must be a power of two"));
     }

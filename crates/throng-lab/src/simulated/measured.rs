@@ -155,6 +155,19 @@ impl Measured {
         self.latency.len()
     }
 
+    /// The mean depth of the leaves that served calls since the measurement began; not a number where
+    /// the counter is no tree.
+    #[must_use]
+    pub fn depth_mean(&self) -> f64 {
+        let stretches = self.notes.over_time("depth");
+        let measured =
+            stretches.iter().filter(|s| s.start_cycle >= self.begin_cycle && s.count > 0);
+        let (calls, sum) = measured.fold((0, 0.0), |(calls, sum), stretch| {
+            (calls + stretch.count, sum + stretch.mean * stretch.count as f64)
+        });
+        sum / calls as f64
+    }
+
     /// How many tokens left a level of a diffracting tree in pairs for each that passed a toggle
     /// (DT96 section 3.3.1 "diffraction rate"); level 0 is the root. None where nobody passed a
     /// toggle.
@@ -286,6 +299,7 @@ mod tests {
         for level in 0..2 {
             assert_eq!(measured.diffraction_rate(level), Some(0.0), "there is no prism");
         }
+        assert_eq!(measured.depth_mean(), 2.0);
         assert_eq!(measured.diffraction_rate(2), None, "there is no such level");
     }
 }

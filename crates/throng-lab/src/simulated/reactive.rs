@@ -3,6 +3,7 @@
 use std::fmt;
 
 use throng::counter::Method;
+use throng::counter::diffracting::Prisms;
 use throng::counter::reactive::{Policy, ReactiveShape, ReactiveTree};
 use throng_sim::Sim;
 
@@ -45,14 +46,33 @@ const NEVER: Policy = Policy { fold_below: 0, unfold_above: u64::MAX, run: u32::
 /// ```
 #[must_use]
 pub fn tree(max_depth: u32, behaviour: Behaviour) -> CounterChoice {
-    let usual = ReactiveShape::of_depth(max_depth);
-    let shape = match behaviour {
-        Behaviour::Changing(policy) => ReactiveShape { policy, ..usual },
-        Behaviour::Fixed => ReactiveShape { first_depth: max_depth, policy: NEVER, ..usual },
-    };
     // A depth that cannot be is refused when the tree is built.
     let width = 1_u64.checked_shl(max_depth).unwrap_or(u64::MAX);
-    CounterChoice::custom(NAME, format!("--width {width} --policy {behaviour}"), move |_| {
+    build(ReactiveShape::of_depth(max_depth), behaviour, format!("--width {width}"))
+}
+
+/// The reactive tree with prisms of these sizes, from the root down: one for each level that it may
+/// have.
+///
+/// ```
+/// use throng_lab::simulated::reactive::{Behaviour, with_prisms};
+/// let tree = with_prisms(&[4, 2, 1], Behaviour::Fixed);
+/// assert_eq!(tree.options, "--prisms 4,2,1 --policy fixed");
+/// ```
+#[must_use]
+pub fn with_prisms(sizes: &[usize], behaviour: Behaviour) -> CounterChoice {
+    let typed: Vec<String> = sizes.iter().map(usize::to_string).collect();
+    let prisms = Prisms::Sizes(sizes.to_vec());
+    let shape = ReactiveShape { prisms, ..ReactiveShape::of_depth(sizes.len() as u32) };
+    build(shape, behaviour, format!("--prisms {}", typed.join(",")))
+}
+
+fn build(usual: ReactiveShape, behaviour: Behaviour, options: String) -> CounterChoice {
+    let shape = match behaviour {
+        Behaviour::Changing(policy) => ReactiveShape { policy, ..usual },
+        Behaviour::Fixed => ReactiveShape { first_depth: usual.max_depth, policy: NEVER, ..usual },
+    };
+    CounterChoice::custom(NAME, format!("{options} --policy {behaviour}"), move |_| {
         Ok(Box::new(ReactiveTree::<Sim>::on_machine(&shape)?))
     })
 }
@@ -93,7 +113,13 @@ mod tests {
     fn the_usual_policy_typed_out_gives_the_usual_tree() {
         let usual = CounterChoice::named(NAME, Some(8)).unwrap();
         let typed = tree(3, Behaviour::Changing(Policy::PAPER));
-        assert_eq!(measure(usual, 20).trace_hash, measure(typed, 20).trace_hash);
+        assert_eq!(measure(usual.clone(), 20).trace_hash, measure(typed, 20).trace_hash);
+        let prisms = |sizes: &[usize]| with_prisms(sizes, Behaviour::Changing(Policy::PAPER));
+        assert_eq!(measure(usual, 20).trace_hash, measure(prisms(&[8, 4, 2]), 20).trace_hash);
+        assert_ne!(
+            measure(prisms(&[8, 4, 2]), 60).trace_hash,
+            measure(prisms(&[4, 2, 1]), 60).trace_hash
+        );
     }
 
     #[test]

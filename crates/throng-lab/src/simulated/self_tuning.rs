@@ -21,10 +21,14 @@ pub struct Tuned {
 
 /// What `--policy` must be for these trees.
 pub const ALLOWED: &str =
-    "threat or census, a comma, and for how many processors, such as threat,30";
+    "threat, printed or census, a comma, and for how many processors, such as threat,30";
 
-const POLICIES: [(&str, Policy); 3] =
-    [("threat", Policy::Threat), ("census", Policy::Census), ("restless", Policy::Restless)];
+const POLICIES: [(&str, Policy); 4] = [
+    ("threat", Policy::Threat),
+    ("printed", Policy::Printed),
+    ("census", Policy::Census),
+    ("restless", Policy::Restless),
+];
 
 impl fmt::Display for Tuned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,10 +112,42 @@ mod tests {
             CountingRun { processors: 16, values: 900, ..run }.measure().unwrap().trace_hash
         };
         for method in ["self-tuning", "self-tuning-prism"] {
-            let usual = CounterChoice::named(method, Some(16)).unwrap();
-            let typed = tree(method, 4, Tuned::parse("threat,16").unwrap()).unwrap();
-            assert_eq!(measure(usual), measure(typed), "{method}");
+            for deepest in [2, 4] {
+                let usual = CounterChoice::named(method, Some(1 << deepest)).unwrap();
+                let typed = tree(method, deepest, Tuned::parse("threat,16").unwrap()).unwrap();
+                assert_eq!(measure(usual), measure(typed), "{method}, {deepest} deep");
+            }
         }
+    }
+
+    /// Two that come back at once must not hand a leaf to each other past those who wait.
+    fn nobody_starves(machine: &str) {
+        // It takes a while until two have found each other.
+        const VALUES: u64 = 100_000;
+        for (method, processors) in [
+            ("self-tuning", 8),
+            ("self-tuning", 12),
+            ("self-tuning-prism", 8),
+            ("self-tuning-prism", 12),
+        ] {
+            let counter = tree(method, 4, Tuned::parse("threat,30").unwrap()).unwrap();
+            let usual = CountingRun::new(counter, MachineSpec::preset(machine).unwrap());
+            let run = CountingRun { processors, nodes: Some(30), values: VALUES, seed: 1, ..usual };
+            let got = run.measure().unwrap().per_processor;
+            // Not the median: where two get all, that is as low.
+            let fair = VALUES / processors as u64;
+            assert!(got.iter().all(|&one| one >= fair / 2), "{}: {got:?}", run.replay_command());
+        }
+    }
+
+    #[test]
+    fn nobody_starves_on_an_origin2000() {
+        nobody_starves("origin2000");
+    }
+
+    #[test]
+    fn nobody_starves_on_an_alewife() {
+        nobody_starves("alewife");
     }
 
     #[test]

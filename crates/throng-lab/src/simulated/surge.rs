@@ -52,8 +52,10 @@ impl Phase {
 pub struct SurgeRun {
     /// The counter.
     pub counter: CounterChoice,
-    /// The machine; it has as many processors as the largest phase.
+    /// The machine.
     pub machine: MachineSpec,
+    /// How many processors it has, where that is more than the largest phase has.
+    pub nodes: Option<usize>,
     /// In the order of time. Nobody is there before the first.
     pub phases: Vec<Phase>,
     /// When no call is begun any more.
@@ -125,6 +127,7 @@ impl SurgeRun {
         SurgeRun {
             counter,
             machine,
+            nodes: None,
             phases,
             end_cycle,
             interval_cycles,
@@ -193,6 +196,7 @@ impl SurgeRun {
         Simulation::new()
             .machine(self.machine.clone())
             .processors(processors)
+            .machine_processors(self.nodes.unwrap_or(0).max(processors))
             .seed(self.seed)
             .step_limit(STEP_LIMIT)
             .run(
@@ -316,6 +320,17 @@ mod tests {
         let (once, again) = (run.measure().unwrap(), run.measure().unwrap());
         assert!(once.intervals.iter().all(|interval| interval.depth_mean == 2.0));
         assert_eq!((once.trace_hash, once.handed_out), (again.trace_hash, again.handed_out));
+    }
+
+    #[test]
+    fn processors_are_spread_over_a_larger_machine() {
+        let small = SurgeRun {
+            machine: MachineSpec::preset("alewife").unwrap(),
+            ..run("hardware", None, &[(0, 4)])
+        };
+        let large = SurgeRun { nodes: Some(64), ..small.clone() };
+        let latency = |run: &SurgeRun| run.measure().unwrap().intervals[4].latency_cycles_mean;
+        assert!(latency(&large) > latency(&small), "the way to memory is longer");
     }
 
     #[test]

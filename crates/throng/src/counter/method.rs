@@ -110,6 +110,13 @@ impl Shape {
     pub const fn tiny(processors: usize, width: usize) -> Self {
         Shape { processors, width: Some(width), spin: 1, backoff: 1, bank: 1, patience: 0 }
     }
+
+    /// The depth of a tree of this width; where none is said, of one with a leaf for every eight
+    /// processors, as in DT96, and at most `deepest`.
+    pub(super) fn tree_depth(&self, deepest: u32) -> Result<u32, ShapeError> {
+        let usual = || (self.processors / 8).next_power_of_two().clamp(2, 1 << deepest);
+        ShapeError::check_width(self.width.unwrap_or_else(usual))
+    }
 }
 
 /// A shape that cannot be built. It says which value is wrong and what is allowed.

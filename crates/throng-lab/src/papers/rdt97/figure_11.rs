@@ -4,8 +4,8 @@ use super::*;
 use crate::numbers::short;
 use crate::papers::Figure;
 use crate::papers::curve::highest;
-use crate::simulated::parallel::parallel;
-use crate::simulated::surge::{Interval, Phase, Surge, SurgeRun};
+use crate::papers::surges::{Surges, over_time, surges};
+use crate::simulated::surge::{Interval, Phase, SurgeRun};
 
 /// "The system constant for the number of consecutive timings was set at 10" (section 5.3).
 const POLICY: Policy = Policy { run: 10, ..ON_PROTEUS };
@@ -45,39 +45,24 @@ pub const FIGURE: Figure = Figure {
     find,
 };
 
-/// The same counter from several seeds.
-struct Runs {
-    name: &'static str,
-    surges: Vec<Surge>,
-}
-
 fn find(lab: &Lab) -> Result<Findings, Error> {
     let contenders = [
         (RDT, reactive::tree(MAX_DEPTH, Behaviour::Changing(POLICY))),
         ("depth 3", fixed(3)),
         ("depth 5", fixed(5)),
     ];
-    let seeds: Vec<u64> = (lab.seed..lab.seed + lab.pick(REPETITIONS, 1)).collect();
-    let jobs: Vec<SurgeRun> = (contenders.iter())
-        .flat_map(|(_, counter)| seeds.iter().map(|&seed| run(lab, counter.clone(), seed)))
-        .collect();
-    let progress = crate::output::progress_bar(jobs.len());
-    progress.set_message(FIGURE.id);
-    let mut surges = parallel(&jobs, lab.threads, &progress, SurgeRun::measure).into_iter();
-    progress.finish_and_clear();
-    let mut all = Vec::new();
-    for (name, _) in contenders {
-        let surges = surges.by_ref().take(seeds.len()).collect::<Result<_, _>>()?;
-        all.push(Runs { name, surges });
-    }
-    let reactive = &all[0];
+    let runs = contenders.map(|(name, counter)| (name, run(lab, counter))).to_vec();
+    let all = surges(lab, FIGURE.id, REPETITIONS, runs)?;
+    let reactive = |number| curve(lab, &all[0], number);
     let claims = vec![
-        depth_grows(lab, &reactive.curve(lab, depth)),
-        latency_spikes(lab, &reactive.curve(lab, latency)),
-        latency_settles(lab, &reactive.curve(lab, latency)),
-        throughput_rises(lab, &reactive.curve(lab, throughput)),
+        depth_grows(lab, &reactive(depth))
+            .because(why_not_as_deep(&reactive(depth), &reactive(throughput))),
+        latency_spikes(lab, &reactive(latency)),
+        latency_settles(lab, &reactive(latency)),
+        throughput_rises(lab, &reactive(throughput)),
     ];
-    let curves = |number: fn(&Interval) -> f64| all.iter().map(|r| r.curve(lab, number)).collect();
+    let curves =
+        |number: fn(&Interval) -> f64| all.iter().map(|runs| curve(lab, runs, number)).collect();
     let panel = |title: &str, y: &str, scale, series| Panel {
         title: title.to_owned(),
         ..Panel::new(
@@ -86,7 +71,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
             series,
         )
     };
-    let shape = vec![reactive.curve(lab, depth)];
+    let shape = vec![reactive(depth)];
     Ok(Findings {
         setup: format!(
             "alewife, {} processors, {} from cycle 0 on, policy {}, intervals of {} cycles, {} from \
@@ -107,7 +92,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     })
 }
 
-fn run(lab: &Lab, counter: CounterChoice, seed: u64) -> SurgeRun {
+fn run(lab: &Lab, counter: CounterChoice) -> SurgeRun {
     let interval = lab.pick(INTERVAL_CYCLES, INTERVAL_CYCLES_SMOKE);
     let surge = (SETTLING + BEFORE) * interval;
     let phases = vec![
@@ -115,11 +100,7 @@ fn run(lab: &Lab, counter: CounterChoice, seed: u64) -> SurgeRun {
         Phase::new(surge, lab.pick(MANY, MANY_SMOKE)),
     ];
     let end = surge + AFTER * interval;
-    SurgeRun {
-        seed,
-        replay: format!("throng figure {} --seed {seed}", FIGURE.id),
-        ..SurgeRun::new(counter, lab.alewife(), phases, interval, end)
-    }
+    SurgeRun::new(counter, lab.alewife(), phases, interval, end)
 }
 
 fn latency(interval: &Interval) -> f64 {
@@ -134,18 +115,11 @@ fn throughput(interval: &Interval) -> f64 {
     interval.throughput_per_million_cycles
 }
 
-impl Runs {
-    /// A number over time: the mean of all runs, at the middle of each interval.
-    fn curve(&self, lab: &Lab, number: fn(&Interval) -> f64) -> Curve {
-        let interval = lab.pick(INTERVAL_CYCLES, INTERVAL_CYCLES_SMOKE) as f64;
-        let point = |i: u64| {
-            let numbers = self.surges.iter().filter_map(|surge| surge.intervals.get(i as usize));
-            let numbers: Vec<f64> = numbers.map(number).collect();
-            Point::of((i as f64 + 0.5 - (SETTLING + BEFORE) as f64) * interval, &numbers)
-        };
-        let points = (SETTLING..SETTLING + BEFORE + AFTER).map(point).collect();
-        Curve::measured(self.name, points)
-    }
+/// A number over time since the surge, without the intervals in which the tree finds its shape.
+fn curve(lab: &Lab, runs: &Surges, number: fn(&Interval) -> f64) -> Curve {
+    let interval = lab.pick(INTERVAL_CYCLES, INTERVAL_CYCLES_SMOKE);
+    let all = over_time(runs, (SETTLING + BEFORE) * interval, interval, number);
+    Curve { points: all.between(-((BEFORE * interval) as f64), f64::INFINITY), ..all }
 }
 
 /// The means before the surge and at the end.
@@ -169,13 +143,23 @@ fn depth_grows(lab: &Lab, depth: &Curve) -> Claim {
     let Some((before, after)) = ends(depth) else { return claim };
     let near = |depth: f64, papers: f64| (depth - papers).abs() <= DEPTH_OFF;
     let holds = near(before, DEPTH_BEFORE) && near(after, DEPTH_AFTER);
-    claim.judged(format!("from {before:.1} to {after:.1}"), lab.judge(holds)).because(format!(
-        "it grows until some calls wait less than {} cycles at each leaf, and on this machine a lock \
-         is passed on every 240 cycles: with 32 processors, neighbours on a large mesh and many of \
-         them on their way through balancers, four leaves are enough for that, and stay enough for \
-         4 million cycles. (With room for depth 6 or 7 the end is at 5.1: the limit does not make it)",
-        POLICY.unfold_above
-    ))
+    claim.judged(format!("from {before:.1} to {after:.1}"), lab.judge(holds))
+}
+
+/// How many must be ahead of a call before the surge, for that call to want a deeper tree.
+fn why_not_as_deep(depth: &Curve, throughput: &Curve) -> String {
+    let before = |curve| ends(curve).map_or(f64::NAN, |(before, _)| before);
+    let leaves = before(depth).exp2();
+    let turn = leaves * 1e6 / before(throughput);
+    format!(
+        "a counter unfolds where {} calls in a row wait more than {} cycles for its lock. Before the \
+         surge there are about {leaves:.0} and each hands out a value every {} cycles: every one of \
+         those calls would have to find {:.0} others there",
+        POLICY.run,
+        POLICY.unfold_above,
+        short(turn),
+        (POLICY.unfold_above as f64 / turn).ceil()
+    )
 }
 
 fn latency_spikes(lab: &Lab, latency: &Curve) -> Claim {
@@ -249,6 +233,9 @@ mod tests {
         assert_eq!(depth_grows(&lab, &over_time(3.2, 3.0, 4.5)).holds, Some(true));
         assert_eq!(depth_grows(&lab, &over_time(3.2, 3.0, 4.0)).holds, Some(false));
         assert_eq!(depth_grows(&lab, &curve("nothing", &[])).holds, None);
+        let why = why_not_as_deep(&over_time(2.0, 2.0, 5.0), &over_time(1e4, 1e4, 5e4));
+        assert!(why.contains("about 4 and each hands out a value every 400 cycles"), "{why}");
+        assert!(why.contains("to find 2 others"), "{why}");
     }
 
     #[test]

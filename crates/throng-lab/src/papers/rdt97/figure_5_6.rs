@@ -68,8 +68,7 @@ fn beats_all_somewhere(lab: &Lab, reactive: &Curve, fixed: &[Curve]) -> Claim {
     claim.judged(measured, lab.judge(best < 1.0)).because(
         "memory is spread evenly over this machine, so all leaves are about equally busy, and it \
          becomes a regular tree: no better than one that stays so. It is behind that one because \
-         its prisms are made for depth 5, and fewer meet in them while it is small: made for depth 2 \
-         (--width 4) it is within about 2 % of the tree of depth 2 wherever it is as deep",
+         its prisms are made for the deepest tree, and fewer meet in them while it is small",
     )
 }
 

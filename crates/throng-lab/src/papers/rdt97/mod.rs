@@ -154,9 +154,9 @@ impl Compared {
         vec![best, self.reactive.clone(), worst]
     }
 
-    /// The depth of the counters that served most calls, by the number of processors.
+    /// The mean depth of the counters that served calls, by the number of processors.
     fn depth(&self) -> Curve {
-        self.row(RDT).curve(mean_depth)
+        self.row(RDT).curve(Measured::depth_mean)
     }
 
     /// The claim that the reactive tree is on the average within `papers` of the best that stays as
@@ -208,16 +208,6 @@ fn with_fetch_add(depth: u32) -> CounterChoice {
 
 fn throughput(run: &Measured) -> f64 {
     run.throughput_per_million_cycles
-}
-
-/// Over the second half of the run, by time.
-fn mean_depth(run: &Measured) -> f64 {
-    let stretches = run.notes.over_time("depth");
-    let late = stretches.iter().filter(|s| 2 * s.start_cycle >= run.cycles && s.count > 0);
-    let (calls, sum) = late.fold((0, 0.0), |(calls, sum), stretch| {
-        (calls + stretch.count, sum + stretch.mean * stretch.count as f64)
-    });
-    sum / calls as f64
 }
 
 /// At each x the highest or the lowest of some curves.

@@ -3,13 +3,13 @@
 
 use super::*;
 use crate::chart::{Axis, Scale};
-use crate::papers::claim::Claim;
 use crate::papers::{Figure, Findings, Panel};
 use crate::simulated::surge::Phase;
 
-/// How long each load lasts, 1.6 ms. In the paper 0.1 s: 25 of its intervals, of which ST takes 9 to
-/// adjust. Here ST takes about 0.6 ms (ST07-14), and a phase lasts 25 / 9 times that.
-const PHASE_CYCLES: u64 = 400_000;
+/// How long each load lasts, 1.28 ms. In the paper 0.1 s, "every 25 intervals" (of 4 ms, then, not 400
+/// us as elsewhere), of which ST takes 9 to adjust. Here ST takes about 0.46 ms (ST07-14), and a phase
+/// lasts 25 / 9 times that.
+const PHASE_CYCLES: u64 = 320_000;
 const PHASE_CYCLES_SMOKE: u64 = 20_000;
 /// Changes of load, to more or to fewer.
 const PHASES: u64 = 10;
@@ -62,31 +62,34 @@ impl Rates {
 }
 
 fn find(lab: &Lab) -> Result<Findings, Error> {
-    let constant = surges(lab, FIGURE.id, REPETITIONS, |counter| run(lab, counter, false))?;
-    let changing = surges(lab, FIGURE.id, REPETITIONS, |counter| run(lab, counter, true))?;
+    let constant = all_surges(lab, FIGURE.id, REPETITIONS, |counter| run(lab, counter, false))?;
+    let changing = all_surges(lab, FIGURE.id, REPETITIONS, |counter| run(lab, counter, true))?;
     let rates: Vec<(&'static str, Rates)> = (constant.iter().zip(&changing))
         .map(|((name, constant), (_, changing))| (*name, Rates::of(constant, changing)))
         .collect();
-    let claims = PAPERS
-        .into_iter()
-        .flat_map(|(name, papers)| [beats(lab, name, papers, &rates), gains(lab, name, &rates)])
-        .collect();
+    let claims_of = |(name, papers): (&'static str, f64)| {
+        let times = times_rdt(&rates, name);
+        let about = by_about(lab, name, papers, times.changing, "while the load changes");
+        let about = about.because(format!("{}; {ADJUSTS}", in_parts(&times)));
+        [beats(lab, name, papers, &times), about, gains(lab, name, &times)]
+    };
+    let claims = PAPERS.into_iter().flat_map(claims_of).collect();
     let times = |name: &'static str| {
         let times = times_rdt(&rates, name);
         let points = [(0.0, times.constant), (1.0, times.changing)];
         Curve::measured(name, points.map(|(x, y)| Point::exact(x, y)).to_vec())
     };
     let interval = phase_cycles(lab) / INTERVALS;
-    let throughput = |runs: &(&'static str, Vec<Surge>)| {
-        over_time(runs, 0, interval, |interval| interval.throughput_per_million_cycles)
+    let throughput = |runs: &Surges| {
+        over_ms(runs, 0, interval, |interval| interval.throughput_per_million_cycles)
     };
     let (x, y) = (Axis::new("0: constant load, 1: changing load", Scale::Linear), "times RDT");
     let time = Axis::new("time (ms)", Scale::Linear);
     let values = Axis::new("values per million cycles", Scale::Linear);
     Ok(Findings {
         setup: format!(
-            "origin2000, {FEW} and {} processors in turn, {} ms each, {PHASES} phases; constant: {} \
-             throughout; RDT policy {}, {} from seed {}",
+            "origin2000 of {MACHINE} processors, {FEW} and {} of them in turn, {} ms each (paper: 100 \
+             ms; as many times what ST takes to adjust), {PHASES} phases; constant: {} throughout; RDT policy {}, {} from seed {}",
             many(lab),
             ms(phase_cycles(lab) as f64),
             many(lab),
@@ -142,33 +145,31 @@ fn times_rdt(rates: &[(&'static str, Rates)], name: &str) -> Rates {
     of(rates, name).over(of(rates, RDT))
 }
 
-fn beats(lab: &Lab, name: &'static str, papers: f64, rates: &[(&'static str, Rates)]) -> Claim {
-    let times = times_rdt(rates, name);
+fn beats(lab: &Lab, name: &'static str, papers: f64, times: &Rates) -> Claim {
     Claim::new(
         format!("{name} hands out more than RDT (paper: {papers} times)"),
-        format!("{name} / RDT above 1 while the load changes"),
+        format!("{name} / RDT above {} while the load changes", 1.0 + NOISE),
     )
-    .judged(format!("{:.2} times", times.changing), lab.judge(times.changing > 1.0))
-    .because(format!("{}; {SAME_PRISMS}", in_parts(&times)))
+    .judged(format!("{:.2} times", times.changing), lab.judge(times.changing > 1.0 + NOISE))
+    .because(format!("{}; {SAME_PRISMS}", in_parts(times)))
 }
 
-fn gains(lab: &Lab, name: &'static str, rates: &[(&'static str, Rates)]) -> Claim {
-    let times = times_rdt(rates, name);
+fn gains(lab: &Lab, name: &'static str, times: &Rates) -> Claim {
     Claim::new(
         format!("the gain of {name} is larger than under constant load"),
-        format!("{name} / RDT larger while the load changes"),
+        format!("{name} / RDT larger by a factor above {} while the load changes", 1.0 + NOISE),
     )
     .judged(
         format!("{:.2} against {:.2} times", times.changing, times.constant),
-        lab.judge(times.changing > times.constant),
+        lab.judge(times.changing > (1.0 + NOISE) * times.constant),
     )
-    .because(format!("{}; {ADJUSTS}", in_parts(&times)))
+    .because(format!("{}; {ADJUSTS}", in_parts(times)))
 }
 
 const SAME_PRISMS: &str = "prisms are what both have, and a tree that has grown deep for the many stays \
                            so for the few";
 const ADJUSTS: &str = "the simulated RDT adjusts within a small part of a phase (ST07-14), in the \
-                       paper it takes hundreds of phases";
+                       paper it takes 12 000 intervals where a phase lasts 25";
 
 fn in_parts(times: &Rates) -> String {
     format!("{:.2} times while {FEW} are there and {:.2} while {MANY} are", times.few, times.many)
@@ -185,16 +186,22 @@ mod tests {
         let rates = [(ST, rates(30.0, 40.0)), (ST_P, rates(20.0, 5.0)), (RDT, rates(10.0, 10.0))];
         let times = times_rdt(&rates, ST);
         assert_eq!((times.constant, times.changing, times.few), (3.0, 4.0, 1.0));
-        assert_eq!(beats(&lab, ST, 15.3, &rates).holds, Some(true));
-        assert_eq!(gains(&lab, ST, &rates).holds, Some(true));
-        assert_eq!(beats(&lab, ST_P, 2.4, &rates).holds, Some(false));
-        assert_eq!(gains(&lab, ST_P, &rates).measured, "0.50 against 2.00 times");
+        assert_eq!(beats(&lab, ST, 15.3, &times).holds, Some(true));
+        assert_eq!(gains(&lab, ST, &times).holds, Some(true));
+        let close = Rates { constant: 1.0, changing: 1.04, ..times };
+        assert_eq!(
+            [beats(&lab, ST, 15.3, &close).holds, gains(&lab, ST, &close).holds],
+            [Some(false), Some(false)]
+        );
+        let times = times_rdt(&rates, ST_P);
+        assert_eq!(beats(&lab, ST_P, 2.4, &times).holds, Some(false));
+        assert_eq!(gains(&lab, ST_P, &times).measured, "0.50 against 2.00 times");
     }
 
     #[test]
     fn a_small_one_can_be_made() {
         let findings = find(&Lab::new(true, 1, 2)).unwrap();
-        assert_eq!((findings.panels.len(), findings.claims.len()), (2, 4));
+        assert_eq!((findings.panels.len(), findings.claims.len()), (2, 6));
         assert!(findings.claims.iter().all(|claim| claim.holds.is_none()), "too small to judge");
     }
 }

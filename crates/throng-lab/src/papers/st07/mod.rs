@@ -10,15 +10,17 @@ pub mod figure_14;
 pub mod figure_15;
 pub mod policy;
 
+use throng::counter::diffracting::Prisms;
 use throng::counter::reactive::Policy as HandTuned;
 use throng::counter::self_tuning::policy::Policy;
 use throng_sim::MachineSpec;
 
+use super::claim::Claim;
 use super::curve::{Curve, Point};
 use super::lab::Lab;
+use super::surges::{Surges, over_time, surges};
 use crate::error::Error;
 use crate::simulated::CounterChoice;
-use crate::simulated::parallel::parallel;
 use crate::simulated::reactive::{self, Behaviour};
 use crate::simulated::self_tuning::{self, Tuned};
 use crate::simulated::surge::{Interval, Surge, SurgeRun};
@@ -38,6 +40,11 @@ const CYCLES_A_US: u64 = 250;
 const BY_HAND: HandTuned =
     HandTuned { fold_below: 3 * CYCLES_A_US, unfold_above: 10 * CYCLES_A_US, run: 10 };
 
+/// A factor that is off by no more than this is about the paper's.
+const ABOUT: f64 = 2.0;
+/// Differences smaller than this part are noise.
+const NOISE: f64 = 0.05;
+
 const ST: &str = "ST";
 const ST_P: &str = "ST(P)";
 const RDT: &str = "RDT";
@@ -51,16 +58,34 @@ fn origin2000() -> MachineSpec {
 
 /// The three trees of the paper and one of ours, in the order of the legend.
 fn contenders() -> [(&'static str, CounterChoice); 4] {
-    let tuning = |method, policy| {
-        let tuned = Tuned { policy, processors: MACHINE };
-        self_tuning::tree(method, DEEPEST, tuned).expect("a method of the library")
-    };
     [
-        (ST, tuning("self-tuning", Policy::Threat)),
-        (ST_P, tuning("self-tuning-prism", Policy::Threat)),
-        (RDT, reactive::tree(DEEPEST, Behaviour::Changing(BY_HAND))),
-        (COUNTED, tuning("self-tuning", Policy::Census)),
+        (ST, toggles(Policy::Threat)),
+        (ST_P, with_prisms(DEEPEST, Policy::Threat)),
+        (RDT, by_hand(BY_HAND)),
+        (COUNTED, toggles(Policy::Census)),
     ]
+}
+
+/// The self-tuning tree of toggles.
+fn toggles(policy: Policy) -> CounterChoice {
+    let tuned = Tuned { policy, processors: MACHINE };
+    self_tuning::tree("self-tuning", DEEPEST, tuned).expect("a method of the library")
+}
+
+/// The self-tuning tree with prisms, at most so deep.
+fn with_prisms(deepest: u32, policy: Policy) -> CounterChoice {
+    let tuned = Tuned { policy, processors: MACHINE };
+    self_tuning::tree("self-tuning-prism", deepest, tuned).expect("a method of the library")
+}
+
+/// The reactive tree with these thresholds.
+fn by_hand(policy: HandTuned) -> CounterChoice {
+    reactive::with_prisms(&prisms(DEEPEST), Behaviour::Changing(policy))
+}
+
+/// The prisms that all trees of this depth have which have any.
+fn prisms(depth: u32) -> Vec<usize> {
+    Prisms::St07.sizes(depth).expect("they fit any depth")
 }
 
 /// The contender of this name.
@@ -68,50 +93,40 @@ fn of<'a, T>(all: &'a [(&'static str, T)], name: &str) -> &'a T {
     &all.iter().find(|(other, _)| *other == name).expect("one of the contenders").1
 }
 
-/// Runs in which processors come and go: each contender from several seeds.
-fn surges(
+/// Runs in which processors come and go: each contender from several seeds, on the whole machine.
+fn all_surges(
     lab: &Lab,
     figure: &'static str,
     repetitions: u64,
     run: impl Fn(CounterChoice) -> SurgeRun,
-) -> Result<Vec<(&'static str, Vec<Surge>)>, Error> {
-    let seeds = lab.seed..lab.seed + lab.pick(repetitions, 1);
-    let job = |counter: &CounterChoice, seed| SurgeRun {
-        seed,
-        replay: format!("throng figure {figure} --seed {seed}"),
-        ..run(counter.clone())
-    };
-    let contenders = contenders();
-    let jobs: Vec<SurgeRun> = (contenders.iter())
-        .flat_map(|(_, counter)| seeds.clone().map(|seed| job(counter, seed)))
-        .collect();
-    let progress = crate::output::progress_bar(jobs.len());
-    progress.set_message(figure);
-    let mut measured = parallel(&jobs, lab.threads, &progress, SurgeRun::measure).into_iter();
-    progress.finish_and_clear();
-    let mut all = Vec::new();
-    for (name, _) in contenders {
-        let one = measured.by_ref().take(seeds.clone().count()).collect::<Result<_, _>>()?;
-        all.push((name, one));
-    }
-    Ok(all)
+) -> Result<Vec<Surges>, Error> {
+    let whole = |counter| SurgeRun { nodes: Some(MACHINE), ..run(counter) };
+    let runs = contenders().map(|(name, counter)| (name, whole(counter))).to_vec();
+    surges(lab, figure, repetitions, runs)
 }
 
-/// A number over time, in ms since `zero_cycle`: the mean of all runs, in the middle of each interval
-/// of so many cycles.
-fn over_time(
-    (name, surges): &(&'static str, Vec<Surge>),
+/// A number over time, in ms since `zero_cycle`.
+fn over_ms(
+    surges: &Surges,
     zero_cycle: u64,
     interval_cycles: u64,
     number: fn(&Interval) -> f64,
 ) -> Curve {
-    let intervals = surges.iter().map(|surge| surge.intervals.len()).min().unwrap_or(0);
-    let point = |i: usize| {
-        let numbers: Vec<f64> = surges.iter().map(|surge| number(&surge.intervals[i])).collect();
-        let middle = (i as f64 + 0.5) * interval_cycles as f64;
-        Point::of(ms(middle - zero_cycle as f64), &numbers)
-    };
-    Curve::measured(*name, (0..intervals).map(point).collect())
+    let curve = over_time(surges, zero_cycle, interval_cycles, number);
+    let in_ms = |point: &Point| Point { x: ms(point.x), ..*point };
+    Curve { points: curve.points.iter().map(in_ms).collect(), ..curve }
+}
+
+/// What is compared with the paper: so many times what RDT hands out.
+fn by_about(lab: &Lab, name: &str, papers: f64, times: f64, when: &str) -> Claim {
+    Claim::new(
+        format!("{name} by about {papers} times"),
+        format!("above {} and within a factor of {ABOUT} of {papers} {when}", 1.0 + NOISE),
+    )
+    .judged(
+        format!("{times:.2} times"),
+        lab.judge(times > 1.0 + NOISE && (papers / ABOUT..=papers * ABOUT).contains(&times)),
+    )
 }
 
 fn ms(cycles: f64) -> f64 {
@@ -127,6 +142,6 @@ mod tests {
         assert_eq!(u64::from(origin2000().clock_mhz), CYCLES_A_US);
         assert_eq!(origin2000().processors, MACHINE);
         let command = of(&contenders(), RDT).options.clone();
-        assert_eq!(command, "--width 16 --policy 750,2500,10");
+        assert_eq!(command, "--prisms 8,4,2,1 --policy 750,2500,10");
     }
 }

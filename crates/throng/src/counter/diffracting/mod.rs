@@ -150,13 +150,18 @@ pub enum Prisms {
     Dt96,
     /// As in SS98 section 4: as many slots in each level as the tree has leaves.
     Ss98,
+    /// As in ST07 section 7: half as many as in SS98, and at least one.
+    St07,
     /// These, from the root down.
     Sizes(Vec<usize>),
 }
 
 impl Prisms {
-    /// The size for each level of a tree of `depth`.
-    pub(super) fn sizes(&self, depth: u32) -> Result<Vec<usize>, ShapeError> {
+    /// The size for each level of a tree of `depth`, from the root down.
+    ///
+    /// # Errors
+    /// When the sizes do not fit the depth, or are too many in all.
+    pub fn sizes(&self, depth: u32) -> Result<Vec<usize>, ShapeError> {
         let levels = depth as usize;
         let sizes = match self {
             Prisms::Dt96 => (1..=depth)
@@ -168,6 +173,7 @@ impl Prisms {
                 })
                 .collect(),
             Prisms::Ss98 => (0..depth).map(|level| 1 << (depth - level)).collect(),
+            Prisms::St07 => (0..depth).map(|level| 1 << (depth - level - 1)).collect(),
             Prisms::Sizes(sizes) => sizes.clone(),
         };
         if sizes.len() != levels {
@@ -287,10 +293,8 @@ impl<M: Machine, B: Balancer<M>> Counting<M> for DiffractingTree<M, B> {
 impl<M: Machine, B: Balancer<M>> Method<M> for DiffractingTree<M, B> {
     const ABOUT: About = B::ABOUT;
 
-    /// DT96 used 32 leaves for 256 processors.
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
-        let default = || (shape.processors / 8).next_power_of_two().clamp(2, 1 << MAX_DEPTH);
-        let depth = ShapeError::check_width(shape.width.unwrap_or_else(default))?;
+        let depth = shape.tree_depth(MAX_DEPTH)?;
         Self::on_machine(&TreeShape { depth, prisms: B::PRISMS, spin: shape.spin })
     }
 }
@@ -305,6 +309,7 @@ mod tests {
         assert_eq!(Prisms::Dt96.sizes(2).unwrap(), [2, 1]);
         assert_eq!(Prisms::Dt96.sizes(6).unwrap(), [16, 8, 4, 2, 2, 1]);
         assert_eq!(Prisms::Ss98.sizes(3).unwrap(), [8, 4, 2]);
+        assert_eq!(Prisms::St07.sizes(3).unwrap(), [4, 2, 1]);
     }
 
     #[test]

@@ -366,8 +366,7 @@ impl<M: Machine> Method<M> for ReactiveTree<M> {
     /// At most as wide as a diffracting tree for so many processors; a single counter at the
     /// beginning.
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
-        let default = || (shape.processors / 8).next_power_of_two().clamp(2, 1 << MAX_DEPTH);
-        let max_depth = ShapeError::check_width(shape.width.unwrap_or_else(default))?;
+        let max_depth = shape.tree_depth(MAX_DEPTH)?;
         let policy = match shape.patience {
             0 => Policy::RESTLESS,
             run => Policy { run, ..Policy::PAPER },

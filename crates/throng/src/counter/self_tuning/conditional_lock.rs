@@ -1,9 +1,10 @@
 //! The lock of a leaf: tokens wait for it, adjustments give way to those above them (ST07 section
 //! 5.4, `AcquireLock_cond`).
 //!
-//! A token that finds the lock taken draws a ticket and waits for its turn to wait for the lock. So at
-//! most one token, besides adjustments and those that just come by, tries to get it when it is freed,
-//! however many are there.
+//! A token that finds the lock taken, or others in the queue, draws a ticket and waits for its turn to
+//! wait for the lock. So at most one token, besides adjustments and those that just saw the queue
+//! empty, tries to get it when it is freed, however many are there. Nobody passes the queue for long:
+//! who comes back finds it, and goes to its end.
 //!
 //! # The lock word
 //!
@@ -13,11 +14,12 @@
 //! | n, a node | an adjustment of node n: a grow of leaf n or a shrink of balancer n |
 //! | 2^64 - 1 | a token that takes its number |
 //!
-//! `drawn` and `turn` count: whoever drew t waits while `turn` is less than t.
+//! `drawn` and `turn` count: whoever drew t waits while `turn` is less than t, and while they differ
+//! there is a queue.
 //!
 //! ## Memory ordering
 //! The compare-exchange that finds the lock free acquires what the store in `release` released. Tickets
-//! order nothing.
+//! order nothing: who sees an old one is once more out of turn, or in a queue of one.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -61,7 +63,9 @@ impl<M: Machine> ConditionalLock<M> {
     /// Waits for the lock, whoever has it, takes it for a token, runs `f` and frees it.
     #[inline]
     pub(super) fn with<R>(&self, cpu: &M::Cpu, f: impl FnOnce() -> R) -> R {
-        let ticket = self.try_acquire(TOKEN).is_err().then(|| self.acquire_in_turn(cpu));
+        let queued = self.drawn.load(Relaxed) != self.turn.load(Relaxed);
+        let in_turn = queued || self.try_acquire(TOKEN).is_err();
+        let ticket = in_turn.then(|| self.acquire_in_turn(cpu));
         let result = f();
         self.release();
         if let Some(ticket) = ticket {

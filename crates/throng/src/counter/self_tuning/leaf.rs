@@ -7,7 +7,7 @@ use super::policy::Account;
 use super::trace::Trace;
 use crate::machine::{Cell, Line, Machine, Place, Word};
 
-/// A leaf, on three lines: tokens that arrive do not disturb the one that holds the lock, nor those
+/// A leaf, on five lines: tokens that arrive do not disturb the one that holds the lock, nor those
 /// the one that decides.
 #[derive(Debug)]
 pub(super) struct Leaf<M: Machine> {

@@ -31,7 +31,7 @@
 //!
 //! *Quiescently consistent*. *Blocking*: a processor that stops while it holds a leaf's lock stops
 //! those who come there. *Memory*: six lines (768 bytes) and a balancer for each of 2 · 2^depth
-//! nodes, 30 kB for 16 leaves; a line for each thread; with prisms what those take
+//! nodes, about 26 kB for 16 leaves; two lines for each thread; with prisms what those take
 //! ([`diffracting`](super::diffracting)). *When to use it*: where the number of callers varies
 //! widely, reaches dozens, and numbers need not follow the order of calls. A call that finds nobody
 //! costs five read-modify-writes and a fence where a bare `fetch_add` is one.
@@ -70,11 +70,14 @@
 //! - *Shrinking locks only what is in use*, from the top down, and any of these locks may be refused;
 //!   Figure 7 ignores the answer in step S4, but an adjustment from above that is just ending may
 //!   still hold one. An adjustment also gives way to one of the same node.
+//! - *Shrinking locks the leaf before it looks who is pending there*; Figure 7 looks in step S1 and
+//!   locks in S2. In between another may shrink the same balancer and grow the leaf again, and leave
+//!   tokens there.
 //! - *The new number of a leaf comes from a sum* (see `values.rs`) instead of a distribution of the
 //!   pending tokens.
-//! - *Tokens wait for a leaf's lock in turn.* With the paper's exponential backoff and 28 processors
-//!   at one leaf of the simulated Origin2000, two of them took 99 % of the numbers and the leaf
-//!   waited for its own lock to grow: hardly anything else happened.
+//! - *Tokens wait for a leaf's lock in turn*, and none goes past a queue that it sees. With the paper's
+//!   exponential backoff, two processors can hand the lock to each other for as long as they come
+//!   back: all others starve, and so does the leaf, which needs its own lock to grow.
 //! - *Votes are counted in the leaves.* The paper keeps an array of votes in every balancer, which
 //!   leaves that are no longer in use would have to be taken out of.
 //! - *A leaf that comes into use takes over the account* of the leaf that grew, or of the one that
@@ -109,10 +112,10 @@ pub use settled::Settled;
 
 use conditional_lock::is_same_or_above;
 use leaf::Leaf;
-use policy::{Account, Policy};
+use policy::Policy;
 use trace::{Kind, Link, Position, Traces};
 
-use super::diffracting::{Crowd, Node, Toggle, Token};
+use super::diffracting::{Crowd, Node, Prisms, Toggle, Token};
 use super::method::MAX_DEPTH;
 use super::{About, Counting, Method, Shape, ShapeError};
 use crate::machine::{Cpu, Machine, Native};
@@ -135,7 +138,7 @@ pub enum Quorum {
 /// let shape = TuningShape { quorum: Quorum::All, ..TuningShape::for_processors(30) };
 /// assert_eq!((shape.deepest, shape.spin), (4, 128));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TuningShape {
     /// P: how many processors are expected at once. More may come.
     pub processors: usize,
@@ -145,13 +148,15 @@ pub struct TuningShape {
     pub policy: Policy,
     /// How many leaves must agree before they shrink.
     pub quorum: Quorum,
+    /// The sizes of the prisms, for `deepest` levels, where there are any.
+    pub prisms: Prisms,
     /// How many times a token looks for a partner, at most, where there are prisms.
     pub spin: u32,
 }
 
 impl TuningShape {
-    /// As in the paper: at most as many leaves as processors, a majority to shrink, a spin of at
-    /// most 128.
+    /// As in the paper: at most as many leaves as processors, a majority to shrink, its prisms, a
+    /// spin of at most 128.
     #[must_use]
     pub const fn for_processors(processors: usize) -> Self {
         let leaves = if processors == 0 { 1 } else { processors };
@@ -161,6 +166,7 @@ impl TuningShape {
             deepest,
             policy: Policy::Threat,
             quorum: Quorum::Majority,
+            prisms: Prisms::St07,
             spin: 128,
         }
     }
@@ -213,13 +219,14 @@ impl<M: Machine, B: Settled<M>> SelfTuning<M, B> {
     /// A tree on machine `M` with balancers `B`: one leaf, to begin with.
     ///
     /// # Errors
-    /// When `deepest` is above 16.
+    /// When `deepest` is above 16, or the prism sizes do not fit it.
     pub fn on_machine(shape: &TuningShape) -> Result<Self, ShapeError> {
         ShapeError::check_range("depth", shape.deepest as usize, 0..=MAX_DEPTH as usize)?;
         let width = 1_usize << shape.deepest;
-        let account = Account::new(shape.processors);
+        let sizes = shape.prisms.sizes(shape.deepest)?;
+        let account = shape.policy.account(shape.processors);
         let balancer = |index: usize| {
-            let prism = B::prism(shape.deepest, level_of(index));
+            let prism = sizes[level_of(index) as usize];
             B::new(Node { index, prism, spin: shape.spin })
         };
         Ok(SelfTuning {
@@ -283,7 +290,7 @@ impl SelfTuning {
     /// A tree of toggles for real threads.
     ///
     /// # Errors
-    /// When `deepest` is above 16.
+    /// When `deepest` is above 16, or the prism sizes do not fit it.
     pub fn new(shape: &TuningShape) -> Result<Self, ShapeError> {
         Self::on_machine(shape)
     }
@@ -319,10 +326,10 @@ impl<M: Machine, B: Settled<M>> Counting<M> for SelfTuning<M, B> {
 impl<M: Machine, B: Settled<M>> Method<M> for SelfTuning<M, B> {
     const ABOUT: About = B::TREE;
 
-    /// As wide as said is as many processors as expected: the tree has no other use for that number.
+    /// At most as many leaves as said; decides for as many processors as expected.
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
         let deepest = shape.width.map(ShapeError::check_width).transpose()?;
-        let usual = TuningShape::for_processors(shape.width.unwrap_or(shape.processors));
+        let usual = TuningShape::for_processors(shape.processors);
         let (policy, quorum) = if shape.patience == 0 {
             (Policy::Restless, Quorum::Any)
         } else {

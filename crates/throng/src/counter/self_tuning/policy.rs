@@ -18,7 +18,7 @@
 //! - Its figure 6 treats every observation but the first of a phase alike, with the rate before it
 //!   as the floor. If the first rates of a phase are below c times the worst, nothing has been
 //!   converted yet, and that converts too much; equation (14) asks for the larger of the two as the
-//!   floor. So it is here.
+//!   floor. So it is here, and [`Policy::Printed`] is the figure ([`Floor`]).
 //! - The figure never writes `L.load` nor `L.baseSurplus`. We take both from section 4.2: the last
 //!   load, and what there was to convert when the phase began.
 //! - Surplus bought at a low load with latency from a high one can be more than was ever there. The
@@ -42,6 +42,18 @@ pub fn competitive_ratio(processors: usize) -> f64 {
 
 /// Below two processors there is no contention (ST07 equation 3).
 const LEAST_LOAD: f64 = 2.0;
+
+/// Up to which rate what has been converted is enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Floor {
+    /// The best rate so far, and at least c times the worst (ST07 equation 14): the least that keeps
+    /// the ratio, so that there is enough to convert to the end. Lemma 4 is about this.
+    Equation14,
+    /// c times the worst for the first rate of a phase, the best so far for any later one (ST07 Figure
+    /// 6). Never later to convert, and often sooner; but what is due can be more than is left, and then
+    /// the ratio is not kept.
+    Printed,
+}
 
 /// Conversions in one direction, while rates get better.
 ///
@@ -67,6 +79,9 @@ pub struct Phase {
     worst: f64,
     /// The ratio that is kept.
     kept: f64,
+    floor: Floor,
+    /// Whether no rate has been seen yet.
+    is_new: bool,
 }
 
 impl Phase {
@@ -74,13 +89,28 @@ impl Phase {
     /// `kept`.
     #[must_use]
     pub fn new(base: f64, worst: f64, kept: f64) -> Self {
-        Phase { base, left: base, gained: 0.0, best: worst, worst, kept }
+        let floor = Floor::Equation14;
+        Phase { base, left: base, gained: 0.0, best: worst, worst, kept, floor, is_new: true }
+    }
+
+    /// The same phase with another floor.
+    #[must_use]
+    pub fn with_floor(self, floor: Floor) -> Self {
+        Phase { floor, ..self }
+    }
+
+    /// Up to this rate what has been converted, or the worst rate for all, is enough.
+    fn floor(&self) -> f64 {
+        match self.floor {
+            Floor::Printed if !self.is_new => self.best,
+            Floor::Equation14 | Floor::Printed => self.best.max(self.worst * self.kept),
+        }
     }
 
     /// Sees `rate`, and converts what must be converted now. Returns how much that is.
     pub fn convert(&mut self, rate: f64) -> f64 {
-        // Up to here what has been converted, or the worst rate for all, is enough.
-        let floor = self.best.max(self.worst * self.kept);
+        let floor = self.floor();
+        self.is_new = false;
         self.best = self.best.max(rate);
         if rate <= floor {
             return 0.0;
@@ -155,12 +185,18 @@ impl Account {
     /// The account of a tree that is one leaf, for `processors`; at least 2.
     #[must_use]
     pub fn new(processors: usize) -> Self {
+        Self::with_floor(processors, Floor::Equation14)
+    }
+
+    /// The same with another floor.
+    #[must_use]
+    pub fn with_floor(processors: usize, floor: Floor) -> Self {
         let processors = processors.max(2) as f64;
         let kept = competitive_ratio(processors as usize);
         Account {
             processors,
             trend: Trend::Rising,
-            phase: Phase::new(processors - 1.0, LEAST_LOAD, kept),
+            phase: Phase::new(processors - 1.0, LEAST_LOAD, kept).with_floor(floor),
             before: 0.0,
             load: LEAST_LOAD,
             visits: 0,
@@ -191,17 +227,19 @@ impl Account {
             Trend::Dropping => 1.0 / load,
         });
         if self.trend == Trend::Dropping && self.surplus() >= self.processors - 1.0 {
-            *self = Account { load, ..Account::new(self.processors as usize) };
+            let anew = Account::with_floor(self.processors as usize, self.phase.floor);
+            *self = Account { load, ..anew };
         }
     }
 
     fn turn(&mut self, trend: Trend) {
         let (surplus, latency) = (self.surplus(), self.latency());
-        let kept = self.phase.kept;
-        (self.phase, self.before) = match trend {
-            Trend::Rising => (Phase::new(surplus, LEAST_LOAD, kept), latency),
-            Trend::Dropping => (Phase::new(latency, 1.0 / self.processors, kept), surplus),
+        let (base, worst, before) = match trend {
+            Trend::Rising => (surplus, LEAST_LOAD, latency),
+            Trend::Dropping => (latency, 1.0 / self.processors, surplus),
         };
+        self.phase = Phase::new(base, worst, self.phase.kept).with_floor(self.phase.floor);
+        self.before = before;
         self.trend = trend;
     }
 
@@ -248,13 +286,16 @@ impl Account {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// The [`Account`] of each leaf, which takes its own visitors for as many as every other leaf
-    /// has (ST07 equation 2): what the paper does.
+    /// has (ST07 equation 2): what the paper proves.
     ///
     /// A leaf on level l is never visited by fewer than one, and so never sees a load below 2^l. From
     /// level log2(P / c) down that is too much to convert anything back: there it stays, whoever
     /// leaves.
     Threat,
-    /// The same with a load that is counted: every P-th visitor of a leaf looks who is in the tree,
+    /// The same with the floor of ST07 Figure 6 instead of equation 14 ([`Floor::Printed`]): what the
+    /// paper prints. It grows at smaller loads.
+    Printed,
+    /// [`Policy::Threat`] with a load that is counted: every P-th visitor of a leaf looks who is in the tree,
     /// one more access a call. Ours. Slower to grow, and comes back.
     Census,
     /// Any level but the one where the leaf is, at every visit, needed or not: what checks use.
@@ -273,6 +314,16 @@ pub struct Sight {
 }
 
 impl Policy {
+    /// The account of a leaf that decides so, for `processors`.
+    #[must_use]
+    pub fn account(self, processors: usize) -> Account {
+        let floor = match self {
+            Policy::Printed => Floor::Printed,
+            Policy::Threat | Policy::Census | Policy::Restless => Floor::Equation14,
+        };
+        Account::with_floor(processors, floor)
+    }
+
     /// The level on which the leaf should be. `random_below(n)` draws a number below n, `census`
     /// counts the processors in the tree.
     pub fn decide(
@@ -284,7 +335,9 @@ impl Policy {
     ) -> u32 {
         let Sight { level, deepest, visitors } = sight;
         match self {
-            Policy::Threat => account.observe(visitors as f64 * f64::from(1 << level)),
+            Policy::Threat | Policy::Printed => {
+                account.observe(visitors as f64 * f64::from(1 << level))
+            }
             Policy::Census if account.is_due() => account.observe(census() as f64),
             Policy::Census => {}
             Policy::Restless => {
@@ -312,6 +365,29 @@ mod tests {
         // It grows like the logarithm.
         let last = competitive_ratio(1 << 20) / (f64::from(1 << 19)).ln();
         assert!((0.9..1.2).contains(&last), "{last}");
+    }
+
+    #[test]
+    fn as_printed_a_leaf_grows_sooner_and_does_not_keep_the_ratio() {
+        let level_at = |policy: Policy, load: f64| {
+            let mut account = policy.account(30);
+            [2.0, load].into_iter().for_each(|load| account.observe(load));
+            account.level()
+        };
+        // 2 c is 6.9: up to there nothing has to be converted.
+        assert_eq!([Policy::Threat, Policy::Printed].map(|policy| level_at(policy, 6.0)), [0, 3]);
+        let crept = |floor| {
+            let worst = 2.0;
+            let mut phase = Phase::new(1.0, worst, competitive_ratio(30)).with_floor(floor);
+            (0..=28_000).for_each(|i| {
+                phase.convert(worst + f64::from(i) / 1000.0);
+            });
+            phase
+        };
+        let (proved, printed) = (crept(Floor::Equation14), crept(Floor::Printed));
+        assert!(proved.left() > 0.0 && proved.ratio() <= competitive_ratio(30) + HAIR);
+        assert_eq!(printed.left(), 0.0, "spent before the load is at its highest");
+        assert!(printed.ratio() > 2.0 * competitive_ratio(30), "{printed:?}");
     }
 
     #[test]

@@ -11,9 +11,6 @@ pub trait Settled<M: Machine>: Balancer<M> {
     /// What the self-tuning tree of such balancers says of itself.
     const TREE: About;
 
-    /// Slots in the prism of a node on `level`, in a tree of `depth`.
-    fn prism(depth: u32, level: u32) -> usize;
-
     /// Where the next token goes. Only while none is inside.
     fn next_side(&self) -> Side;
 }
@@ -31,27 +28,18 @@ impl<M: Machine> Settled<M> for Toggle<M> {
         "ST07, ST",
     );
 
-    fn prism(_depth: u32, _level: u32) -> usize {
-        1
-    }
-
     fn next_side(&self) -> Side {
         self.next()
     }
 }
 
-/// "ST-tree(P)": prisms of 0.5 · 2^(d - l) slots, and the balancer of the [reactive
-/// tree](crate::counter::reactive), as in the paper.
+/// "ST-tree(P)": the balancer of the [reactive tree](crate::counter::reactive), as in the paper.
 impl<M: Machine> Settled<M> for StarvationFree<M> {
     const TREE: About = about(
         "self-tuning-prism",
         "the same, tokens passing its balancers in pairs",
         "ST07, ST(P)",
     );
-
-    fn prism(depth: u32, level: u32) -> usize {
-        1 << depth.saturating_sub(level + 1)
-    }
 
     fn next_side(&self) -> Side {
         self.next()
