@@ -20,6 +20,8 @@ pub mod summary;
 pub mod verify;
 pub mod window;
 
+use std::alloc::Layout;
+
 use serde::Serialize;
 use throng::counter::Registered;
 use throng::machine::Native;
@@ -80,13 +82,17 @@ fn measure_all(plan: &CountersPlan, pinning: &Pinning) -> Result<Vec<Sample>, Er
     // It moves between runs only, so that drawing it disturbs no measurement.
     let progress = output::progress_bar(plan.runs());
     let mut memory = Memory::touched();
+    let mut ballast = Vec::new();
     let mut samples = Vec::with_capacity(plan.runs());
     for repetition in 0..plan.repetitions {
         for &threads in &plan.threads {
             for method in &plan.methods {
                 let name = method.about.name;
                 progress.set_message(format!("{name}, {}", error::count(threads)));
-                let measured = measure(plan, method, threads, &mut memory, pinning)?;
+                let (measured, layout) = measure(plan, method, threads, &mut memory, pinning)?;
+                // Where the counter was, no other will be: how far a line is from the cores depends
+                // on its address, and each repetition should have another one.
+                ballast.push(Vec::<Line>::with_capacity(layout.size().div_ceil(size_of::<Line>())));
                 samples.push(Sample {
                     method: name,
                     threads,
@@ -104,21 +110,27 @@ fn measure_all(plan: &CountersPlan, pinning: &Pinning) -> Result<Vec<Sample>, Er
     Ok(samples)
 }
 
-/// One run of one method, on a counter that is new.
+/// A line of memory, as counters are made of.
+#[repr(align(128))]
+struct Line(#[expect(dead_code, reason = "it takes up room")] [u8; 128]);
+
+/// One run of one method, on a counter that is new. Tells how much memory that took.
 fn measure(
     plan: &CountersPlan,
     method: &Registered<Native>,
     threads: usize,
     memory: &mut Memory,
     pinning: &Pinning,
-) -> Result<run::Measured, Error> {
+) -> Result<(run::Measured, Layout), Error> {
     let name = method.about.name;
     let counter = method
         .build(&plan.shape(threads))
         .map_err(|source| Error::Shape { method: name, source })?;
     let times = Times { warm_up: plan.warm_up_time(), measure: plan.run_time };
     let crew = run::Plan { threads, times, pace: plan.pace };
-    run::run(&*counter, crew, memory, pinning).map_err(|failure| explain(failure, name, threads))
+    let measured = run::run(&*counter, crew, memory, pinning)
+        .map_err(|failure| explain(failure, name, threads))?;
+    Ok((measured, Layout::for_value(&*counter)))
 }
 
 fn explain(failure: Failure, method: &'static str, threads: usize) -> Error {

@@ -67,6 +67,9 @@ const FLAT_FROM: u64 = 1 << 62;
 /// at [`FLAT_FROM`].
 const NEVER: u32 = 62;
 
+/// After so many units of [`Cpu::pause`] somebody else has fetched, if there is a crowd.
+const UNTIL_OTHERS_HAVE_IT: u32 = 16;
+
 /// So many numbers of [`Counting::fill_on`] are drawn before the mode is read again.
 const AT_ONCE: usize = 64;
 
@@ -474,7 +477,7 @@ impl<M: Machine> Counter<M> {
         let due = |state: &State| state.is_due(number);
         self.tuner.look(number, 1 << before.window(), due, |state| {
             let now = cpu.clock();
-            let wait = before.is_flat().then(|| self.time_a_fetch(cpu, now));
+            let wait = before.is_flat().then(|| self.time_a_fetch(cpu));
             let moves = state.moves;
             let next = state.step(self.ladder, Look { now, number, batch, wait });
             if state.moves != moves {
@@ -484,9 +487,11 @@ impl<M: Machine> Counter<M> {
         })
     }
 
-    /// How long a fetch at the root takes, less what it takes to look at the clock; `now` is the
-    /// time.
-    fn time_a_fetch(&self, cpu: &M::Cpu, now: u64) -> u64 {
+    /// How long a fetch at the root takes, less what it takes to look at the clock.
+    fn time_a_fetch(&self, cpu: &M::Cpu) -> u64 {
+        // Whoever has just had the line would find it still there, and wait for nobody.
+        cpu.pause(UNTIL_OTHERS_HAVE_IT);
+        let now = cpu.clock();
         let start = cpu.clock();
         self.root.fetch_add(0, AcqRel);
         let took = cpu.clock().saturating_sub(start);

@@ -15,8 +15,8 @@
 //!   groups, one word first.
 //!
 //! What trials may cost is limited by an account: it earns [`EARNED`] of the time at home and pays for
-//! what trials lose, and without credit there are none. When the load changes, trials begin anew, at
-//! once, for which the account may be overdrawn a little. A change is believed when two windows in a
+//! what trials lose, and without credit there are none. When the load changes, trials begin anew; in
+//! groups at once, for which the account may be overdrawn a little. A change is believed when two windows in a
 //! row show it: a window in which nobody called for a while says nothing about the rest.
 
 use crate::counter::gathering::Levels;
@@ -55,8 +55,8 @@ const EARNED: f64 = 1.0 / 64.0;
 /// Unspent credit is kept, in windows of the usual length, up to this many.
 const MOST_CREDIT: f64 = 4.0;
 
-/// The account may be overdrawn by so many windows for trials after the load has changed, and by no
-/// more than twice as many at all: a trial may cost more than was thought.
+/// The account may be overdrawn by so many windows for the first trial in groups after the load has
+/// changed, and by no more than twice as many at all: a trial may cost more than was thought.
 const OVERDRAFT: f64 = 32.0;
 
 /// After a trial that failed, the next one is so many times farther off.
@@ -327,7 +327,9 @@ impl State {
 
     /// Begins a trial, if it is time for one and there is something to try.
     fn try_something(&mut self, ladder: &[Levels]) {
-        let limit = if self.failed == 0 { -OVERDRAFT * self.usual_time() } else { 0.0 };
+        // In groups that are too large for a load that fell, everyone is slow: that cannot wait.
+        let is_urgent = self.home != 0 && self.failed == 0;
+        let limit = if is_urgent { -OVERDRAFT * self.usual_time() } else { 0.0 };
         if self.credit > limit
             && self.waited >= self.patience
             && let Some(rung) = self.candidate(ladder)
