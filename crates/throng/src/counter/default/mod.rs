@@ -68,7 +68,7 @@ const FLAT_FROM: u64 = 1 << 62;
 const NEVER: u32 = 62;
 
 /// After so many units of [`Cpu::pause`] somebody else has fetched, if there is a crowd.
-const UNTIL_OTHERS_HAVE_IT: u32 = 16;
+const UNTIL_OTHERS_HAVE_IT: u32 = 4;
 
 /// So many numbers of [`Counting::fill_on`] are drawn before the mode is read again.
 const AT_ONCE: usize = 64;
@@ -477,7 +477,10 @@ impl<M: Machine> Counter<M> {
         let due = |state: &State| state.is_due(number);
         self.tuner.look(number, 1 << before.window(), due, |state| {
             let now = cpu.clock();
-            let wait = before.is_flat().then(|| self.time_a_fetch(cpu));
+            let wait = before.is_flat().then(|| match state.may_be_crowded(now, number) {
+                true => self.time_a_fetch(cpu),
+                false => 0,
+            });
             let moves = state.moves;
             let next = state.step(self.ladder, Look { now, number, batch, wait });
             if state.moves != moves {

@@ -71,6 +71,9 @@ const CROWD: f64 = 6.0;
 /// A fetch that takes less time than this did not wait for others.
 const LEAST_WAIT: u64 = 100;
 
+/// A line is not handed from core to core in less time than this; whoever is alone takes less.
+const FASTEST_HANDOVER: f64 = 12.0;
+
 /// Callers that were found alone in their groups in so many windows in a row are alone.
 const ALONE: u64 = 8;
 
@@ -238,6 +241,13 @@ impl State {
     pub(super) fn is_due(&self, number: u64) -> bool {
         let numbers = number.saturating_sub(self.number);
         numbers > (1_u64 << self.window.min(MOST_WINDOW)) / 4 * 3
+    }
+
+    /// Whether numbers came so slowly that callers may have stood in line.
+    pub(super) fn may_be_crowded(&self, now: u64, number: u64) -> bool {
+        let elapsed = now.saturating_sub(self.time) as f64;
+        let numbers = number.saturating_sub(self.number) as f64;
+        elapsed > FASTEST_HANDOVER * numbers
     }
 
     /// Takes a look into account.
