@@ -477,10 +477,8 @@ impl<M: Machine> Counter<M> {
         let due = |state: &State| state.is_due(number);
         self.tuner.look(number, 1 << before.window(), due, |state| {
             let now = cpu.clock();
-            let wait = before.is_flat().then(|| match state.may_be_crowded(now, number) {
-                true => self.time_a_fetch(cpu),
-                false => 0,
-            });
+            let time = |crowded: bool| if crowded { self.time_a_fetch(cpu) } else { 0 };
+            let wait = before.is_flat().then(|| time(state.may_be_crowded(now, number)));
             let moves = state.moves;
             let next = state.step(self.ladder, Look { now, number, batch, wait });
             if state.moves != moves {
