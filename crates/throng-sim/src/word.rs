@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::panicking;
 
-use throng::machine::Word;
+use throng::machine::{WayOut, Word};
 
 use crate::machine::{Sim, SimCpu, SimSpot};
 use crate::trace::Operation;
@@ -11,6 +11,18 @@ use crate::turn::{self, Address, Slept};
 
 /// The cycles that one poll of a bounded spin stands for.
 pub const POLL_CYCLES: u64 = 4;
+
+/// How often a sleeping processor looks at its way out: seldom, for that is an access of its own.
+const WAY_OUT_CYCLES: u64 = 100_000;
+
+/// A wait that cannot end is a mistake, but for one in a destructor while a processor unwinds.
+fn must_unwind(value: u64) {
+    assert!(
+        panicking(),
+        "a wait for a word that is {value}, outside a simulation: nobody else is running who could \
+         change it"
+    );
+}
 
 /// A word of simulated memory.
 ///
@@ -110,12 +122,47 @@ impl Word<Sim> for SimWord {
                     turn::pass(POLL_CYCLES);
                 }
                 Slept::NotAllowed => {
-                    assert!(
-                        panicking(),
-                        "a wait for a word that is {value}, outside a simulation: nobody else is \
-                         running who could change it"
-                    );
+                    must_unwind(value);
                     return value;
+                }
+            }
+        }
+    }
+
+    /// Looks as [`wait_while`](Word::wait_while) does, and at the way out every
+    /// [`WAY_OUT_CYCLES`].
+    fn sleep_while(
+        &self,
+        cpu: &SimCpu,
+        order: Ordering,
+        way_out: &WayOut<'_, Sim>,
+        mut blocked: impl FnMut(u64) -> bool,
+    ) -> Option<u64> {
+        if way_out.alarm.is_none() && way_out.deadline.is_none() {
+            return Some(self.wait_while(cpu, order, blocked));
+        }
+        let mut next_look = turn::now() + WAY_OUT_CYCLES;
+        loop {
+            let value = self.load(order);
+            if !blocked(value) {
+                return Some(value);
+            }
+            let until = way_out.deadline.map_or(next_look, |deadline| next_look.min(deadline));
+            if turn::now() >= until {
+                if way_out.is_open(cpu) {
+                    return None;
+                }
+                next_look = turn::now() + WAY_OUT_CYCLES;
+                continue;
+            }
+            match self.sleep(value, Some(until)) {
+                Slept::Woken | Slept::TimedOut => {}
+                Slept::NoCopy => {
+                    turn::pass(POLL_CYCLES);
+                }
+                Slept::NotAllowed => {
+                    must_unwind(value);
+                    return None;
                 }
             }
         }

@@ -81,11 +81,16 @@
 //! No call of a counter panics. Constructors do not panic either: a shape that cannot be built is a
 //! [`counter::ShapeError`] that names the value and what is allowed.
 
+pub mod barrier;
 pub mod counter;
 pub mod lock;
 pub mod machine;
+mod shape_error;
+pub mod topology;
 
+pub use barrier::Barrier;
 pub use counter::Counter;
+pub use shape_error::ShapeError;
 
 /// The README's code, compiled and run with the doc tests.
 #[cfg(doctest)]

@@ -1,12 +1,12 @@
 //! The list of counting methods, so that one line makes a method known to every check, benchmark
 //! and listing.
 
-use std::error::Error;
 use std::fmt;
 
 use super::diffracting::*;
 use super::reactive::Policy;
 use super::*;
+use crate::ShapeError;
 use crate::lock::{BackoffLock, MOST_BACKOFF, McsLock};
 use crate::machine::Machine;
 
@@ -119,55 +119,8 @@ impl Shape {
     }
 }
 
-/// A shape that cannot be built. It says which value is wrong and what is allowed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShapeError {
-    what: &'static str,
-    value: usize,
-    allowed: String,
-}
-
-impl ShapeError {
-    /// `what` is `value`, but should be `allowed`.
-    pub(crate) fn new(what: &'static str, value: usize, allowed: impl Into<String>) -> Self {
-        ShapeError { what, value, allowed: allowed.into() }
-    }
-
-    /// Checks that `value` is within `allowed`.
-    pub(crate) fn check_range(
-        what: &'static str,
-        value: usize,
-        allowed: std::ops::RangeInclusive<usize>,
-    ) -> Result<usize, Self> {
-        if allowed.contains(&value) {
-            Ok(value)
-        } else {
-            let text = format!("from {} to {}", allowed.start(), allowed.end());
-            Err(ShapeError::new(what, value, text))
-        }
-    }
-
-    /// Checks that `width` is a power of two up to 2^16, and returns its logarithm.
-    pub(crate) fn check_width(width: usize) -> Result<u32, Self> {
-        if width.is_power_of_two() && width <= 1 << MAX_DEPTH {
-            Ok(width.trailing_zeros())
-        } else {
-            let text = format!("a power of two from 1 to {}", 1 << MAX_DEPTH);
-            Err(ShapeError::new("width", width, text))
-        }
-    }
-}
-
 /// The deepest tree that can be built: 65 536 leaves.
 pub(crate) const MAX_DEPTH: u32 = 16;
-
-impl fmt::Display for ShapeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}: must be {}", self.what, self.value, self.allowed)
-    }
-}
-
-impl Error for ShapeError {}
 
 /// A counting method that can be built for a [`Shape`].
 pub trait Method<M: Machine>: Counting<M> + Sized + 'static {
@@ -278,17 +231,5 @@ mod tests {
             assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'));
             assert!(!summary.is_empty() && !paper.is_empty());
         }
-    }
-
-    #[test]
-    fn errors_name_the_value_and_what_is_allowed() {
-        assert_eq!(
-            ShapeError::check_width(6).unwrap_err().to_string(),
-            "width 6: must be a power of two from 1 to 65536"
-        );
-        assert_eq!(
-            ShapeError::check_range("depth", 40, 0..=16).unwrap_err().to_string(),
-            "depth 40: must be from 0 to 16"
-        );
     }
 }

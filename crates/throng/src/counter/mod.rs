@@ -48,10 +48,12 @@ pub use funnel::{Funnel, FunnelShape};
 pub use gathering::Gathering;
 pub use hardware::Hardware;
 pub use locked::Locked;
-pub use method::{About, Consistency, Method, Progress, Registered, Shape, ShapeError, methods};
+pub(crate) use method::MAX_DEPTH;
+pub use method::{About, Consistency, Method, Progress, Registered, Shape, methods};
 pub use reactive::ReactiveTree;
 pub use self_tuning::SelfTuning;
 
+pub use crate::ShapeError;
 use crate::machine::{Machine, Native};
 
 /// A shared counter on machine `M`.

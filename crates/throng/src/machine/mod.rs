@@ -43,8 +43,9 @@
 //!
 //! 1. Processors communicate through [`Word`]s and [`Cell`]s only. State that one processor keeps
 //!    for itself may be anything (an `AtomicU32` read and written relaxed in its [`PerCpu`] entry).
-//! 2. A wait without a bound is [`Word::wait_while`] or, where no single word decides, a loop that
-//!    calls [`Cpu::retry`] every round. A wait with a bound is [`Word::spin_while`] or
+//! 2. A wait without a bound is [`Word::wait_while`] (somebody is in the middle of something),
+//!    [`Word::sleep_while`] (somebody may come much later) or, where no single word decides, a loop
+//!    that calls [`Cpu::retry`] every round. A wait with a bound is [`Word::spin_while`] or
 //!    [`Cpu::pause`]. The difference matters: checkers hand the processor over in the first kind
 //!    and do nothing in the second, because a hand-over inside a bounded spin would hide races.
 //! 3. A constructor makes words but does not access them.
@@ -65,11 +66,13 @@ mod native;
 mod per_cpu;
 mod place;
 mod random;
+mod waiting;
 
 pub use native::{Native, NativeCell, NativeCpu, NativeWord};
 pub use per_cpu::{Growing, PerCpu};
 pub use place::{Home, Line, Place};
 pub use random::SplitMix64;
+pub use waiting::{Patience, WayOut};
 
 /// A world in which the algorithms run.
 ///
@@ -150,6 +153,40 @@ pub trait Word<M: Machine>: Debug + Send + Sync {
         order: Ordering,
         blocked: impl FnMut(u64) -> bool,
     ) -> u64;
+
+    /// Waits as [`wait_while`](Word::wait_while) does, but for an event that may be far away, and
+    /// with a way out: `None` where that opened first. Real threads spin, let others run, and at
+    /// last sleep; who changes the word wakes them by [`signal`](Word::signal).
+    fn sleep_while(
+        &self,
+        cpu: &M::Cpu,
+        order: Ordering,
+        way_out: &WayOut<'_, M>,
+        mut blocked: impl FnMut(u64) -> bool,
+    ) -> Option<u64> {
+        for round in 0_u32.. {
+            let value = self.load(order);
+            if !blocked(value) {
+                return Some(value);
+            }
+            if way_out.is_open(cpu) {
+                break;
+            }
+            cpu.retry(round);
+        }
+        None
+    }
+
+    /// Writes the word and wakes those who [sleep](Word::sleep_while) on it. What was done before
+    /// is visible to them, as after a release store.
+    fn signal(&self, value: u64) {
+        self.store(value, Ordering::Release);
+    }
+
+    /// Wakes those who [sleep](Word::sleep_while) on the word, where it was changed otherwise than by
+    /// [`signal`](Word::signal): by a sequentially consistent operation, or before a
+    /// [fence](Machine::fence) of that kind.
+    fn wake(&self) {}
 }
 
 /// A payload that a protocol over words protects: a job in a slot, a value under a lock.

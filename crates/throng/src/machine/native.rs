@@ -7,9 +7,10 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::sync::atomic::{self, AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::{Cell, Cpu, Machine, Place, SplitMix64, Word, ids, location};
+use super::waiting::{self, Wait};
+use super::{Cell, Cpu, Machine, Place, SplitMix64, WayOut, Word, ids, location};
 
 /// Real threads on the machine the program runs on.
 ///
@@ -108,14 +109,50 @@ impl Word<Native> for NativeWord {
         order: Ordering,
         mut blocked: impl FnMut(u64) -> bool,
     ) -> u64 {
-        let mut patience = Patience::new();
+        let mut wait = Wait::in_passing();
         loop {
             let value = self.0.load(order);
             if !blocked(value) {
                 return value;
             }
-            patience.wait();
+            if !wait.spins() {
+                wait.naps();
+            }
         }
+    }
+
+    #[inline]
+    fn sleep_while(
+        &self,
+        cpu: &NativeCpu,
+        order: Ordering,
+        way_out: &WayOut<'_, Native>,
+        mut blocked: impl FnMut(u64) -> bool,
+    ) -> Option<u64> {
+        let mut wait = Wait::new(way_out.patience);
+        loop {
+            let value = self.0.load(order);
+            if !blocked(value) {
+                return Some(value);
+            }
+            if !wait.spins() {
+                if way_out.is_open(cpu) {
+                    return None;
+                }
+                wait.sleeps(&self.0, value, way_out.time_left(cpu));
+            }
+        }
+    }
+
+    #[inline]
+    fn signal(&self, value: u64) {
+        self.0.store(value, Ordering::SeqCst);
+        waiting::wake(&self.0);
+    }
+
+    #[inline]
+    fn wake(&self) {
+        waiting::wake(&self.0);
     }
 
     #[inline]
@@ -140,48 +177,9 @@ impl Word<Native> for NativeWord {
     }
 }
 
-/// How long a thread spins before it lets others run: several transfers of a cache line, much less
-/// than a time slice. A time, not a number of pauses: a pause takes 1 to 140 cycles by the chip.
-const SPIN: Duration = Duration::from_micros(2);
-
 /// In a bounded spin, one poll in so many pauses. A pause takes as long as dozens of plain reads, and
 /// papers count their spins in reads.
 const POLLS_A_PAUSE: u32 = 8;
-
-/// A wait without a bound: spin for [`SPIN`], then yield the processor again and again.
-struct Patience {
-    polls: u32,
-    since: Option<Instant>,
-}
-
-impl Patience {
-    /// The clock is read once in so many polls.
-    const POLLS_A_LOOK: u32 = 32;
-
-    #[inline]
-    const fn new() -> Self {
-        Patience { polls: 0, since: None }
-    }
-
-    #[inline]
-    fn wait(&mut self) {
-        self.polls = self.polls.wrapping_add(1);
-        if self.polls.is_multiple_of(Self::POLLS_A_LOOK) {
-            self.look_at_the_clock();
-        } else {
-            spin_loop();
-        }
-    }
-
-    #[cold]
-    fn look_at_the_clock(&mut self) {
-        if self.since.get_or_insert_with(Instant::now).elapsed() >= SPIN {
-            thread::yield_now();
-            // Having yielded once, look again at the very next poll.
-            self.polls = self.polls.wrapping_sub(1);
-        }
-    }
-}
 
 /// An [`UnsafeCell`].
 #[repr(transparent)]
@@ -291,6 +289,7 @@ mod tests {
     use super::*;
     use crate::machine::Line;
     use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+    use std::time::Duration;
 
     fn word(value: u64) -> Line<NativeWord> {
         Line::word::<Native>(value, Place::named("test"))

@@ -1,0 +1,225 @@
+//! A barrier for whoever comes.
+
+use std::cell::Cell;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::time::Duration;
+
+use super::alarm::Alarm;
+use super::{Broken, Meeting, WaitResult};
+use crate::machine::{Cpu, Line, Machine, Native, Patience, Place, Word};
+
+/// A barrier for whoever comes: any n threads meet, as at [`std::sync::Barrier`].
+///
+/// There is a seat for each rank of the meeting. Who comes takes a seat for one round, that of the
+/// last time if it is free; so threads that keep coming back write to a line of their own, and
+/// strangers find a seat by looking for one. When more than n come at once, the others wait for a
+/// seat.
+///
+/// ```
+/// use throng::barrier::{Anonymous, DynamicFway, Method, Shape};
+/// use throng::machine::Native;
+///
+/// let barrier = Anonymous::new(DynamicFway::<Native>::build(&Shape::for_members(4))?);
+/// std::thread::scope(|scope| {
+///     for _ in 0..4 {
+///         scope.spawn(|| barrier.wait());
+///     }
+/// });
+/// # Ok::<(), throng::ShapeError>(())
+/// ```
+///
+/// # The seats
+/// | word | means |
+/// |---|---|
+/// | 2r | free, to be taken for round r |
+/// | 2r + 1 | taken for round r |
+///
+/// A seat is freed when its owner has left the round, so rounds at a seat do not overlap, and no
+/// seat is more than one round ahead of another. Who finds no free seat waits for the one that is
+/// taken for the earliest round: if others are ahead of it, its round is complete; if none is, all n
+/// have come. Either way it will be free without us.
+///
+/// ## Memory ordering
+/// Taking a seat acquires what freeing it released: the round at that seat is over. All else is the
+/// meeting's.
+#[derive(Debug)]
+pub struct Anonymous<B: Meeting<M>, M: Machine = Native> {
+    meeting: B,
+    seats: Vec<Line<M::Word>>,
+    alarm: Alarm<M>,
+    patience: Patience,
+    /// No other barrier has it.
+    id: u64,
+}
+
+impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
+    /// At `meeting`.
+    pub fn new(meeting: B) -> Self {
+        Anonymous::with(meeting, Patience::default())
+    }
+
+    pub(super) fn with(meeting: B, patience: Patience) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let seat = |rank| Line::word::<M>(0, Place::named("seat").index(rank).near(rank));
+        Anonymous {
+            seats: (0..meeting.members()).map(seat).collect(),
+            meeting,
+            alarm: Alarm::new(),
+            patience,
+            id: NEXT.fetch_add(1, Relaxed),
+        }
+    }
+
+    /// How many meet.
+    #[must_use]
+    pub fn members(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// Breaks the barrier: those who wait, and those who come, are told that it is [`Broken`].
+    pub fn abort(&self) {
+        self.alarm.raise(0);
+    }
+
+    /// Whether no round will be complete any more.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.alarm.is_raised()
+    }
+
+    /// Waits, on processor `cpu`, until n have come to this round, or until the time is `deadline`.
+    /// Tries `seat` first, and leaves there where it sat. Who gives up breaks the barrier.
+    ///
+    /// # Errors
+    /// When the barrier is broken.
+    #[inline]
+    pub fn wait_on(
+        &self,
+        cpu: &M::Cpu,
+        deadline: Option<u64>,
+        seat: &mut usize,
+    ) -> Result<WaitResult, Broken> {
+        let round = match self.take(*seat) {
+            Some(round) => round,
+            None => self.look_for_a_seat(cpu, deadline, seat)?,
+        };
+        let way_out = self.alarm.way_out(round, deadline, self.patience);
+        // Whoever comes to a broken barrier must not complete a round that others have given up.
+        if self.alarm.is_raised_at(round)
+            || self.meeting.meet_on(cpu, *seat, round, &way_out).is_err()
+        {
+            self.alarm.raise(round);
+            return Err(Broken);
+        }
+        self.seats[*seat].signal(2 * round + 2);
+        Ok(WaitResult::new(*seat == 0))
+    }
+
+    /// Takes `seat` if it is free, and tells for which round.
+    #[inline]
+    fn take(&self, seat: usize) -> Option<u64> {
+        let word = self.seats.get(seat)?;
+        let seen = word.load(Relaxed);
+        let is_taken = seen.is_multiple_of(2)
+            && word.compare_exchange(seen, seen + 1, Acquire, Relaxed).is_ok();
+        is_taken.then_some(seen / 2)
+    }
+
+    /// Takes any seat, beginning at `seat`.
+    #[cold]
+    fn look_for_a_seat(
+        &self,
+        cpu: &M::Cpu,
+        deadline: Option<u64>,
+        seat: &mut usize,
+    ) -> Result<u64, Broken> {
+        // Whatever its round, it will be one that an abort at round 0 breaks.
+        let way_out = self.alarm.way_out(0, deadline, self.patience);
+        let first = *seat % self.seats.len();
+        loop {
+            let mut earliest = (u64::MAX, 0);
+            for candidate in (first..self.seats.len()).chain(0..first) {
+                if let Some(round) = self.take(candidate) {
+                    *seat = candidate;
+                    return Ok(round);
+                }
+                earliest = earliest.min((self.seats[candidate].load(Relaxed), candidate));
+            }
+            let (seen, candidate) = earliest;
+            if seen.is_multiple_of(2) {
+                continue;
+            }
+            let freed =
+                self.seats[candidate].sleep_while(cpu, Acquire, &way_out, |word| word == seen);
+            if freed.is_none() {
+                self.alarm.raise(0);
+                return Err(Broken);
+            }
+        }
+    }
+}
+
+/// How many barriers a thread remembers its seat at.
+const REMEMBERED: usize = 8;
+
+thread_local! {
+    /// Barriers, by their ids, and the seat that the thread last had there.
+    static SEATS: [Cell<(u64, usize)>; REMEMBERED] = const { [const { Cell::new((0, 0)) }; REMEMBERED] };
+}
+
+impl<B: Meeting> Anonymous<B> {
+    /// Waits until n threads have come to this round. One of them leads.
+    ///
+    /// # Panics
+    /// When the barrier is broken.
+    #[inline]
+    pub fn wait(&self) -> WaitResult {
+        self.wait_checked().unwrap_or_else(|broken| panic!("{broken}"))
+    }
+
+    /// Waits until n threads have come to this round.
+    ///
+    /// # Errors
+    /// When the barrier is broken.
+    #[inline]
+    pub fn wait_checked(&self) -> Result<WaitResult, Broken> {
+        self.wait_until(None)
+    }
+
+    /// Waits until n threads have come to this round, but not longer than `timeout`. Who gives up
+    /// breaks the barrier, for the others have been told that it had come.
+    ///
+    /// # Errors
+    /// When the time is over, or when the barrier is broken.
+    pub fn wait_timeout(&self, timeout: Duration) -> Result<WaitResult, Broken> {
+        let timeout = timeout.as_nanos().try_into().unwrap_or(u64::MAX);
+        self.wait_until(Some(Native::cpu().clock().saturating_add(timeout)))
+    }
+
+    #[inline]
+    fn wait_until(&self, deadline: Option<u64>) -> Result<WaitResult, Broken> {
+        SEATS.with(|seats| {
+            let remembered = &seats[self.id as usize % REMEMBERED];
+            let (id, mut seat) = remembered.get();
+            if id != self.id {
+                seat = self.first_choice();
+            }
+            let before = seat;
+            let result = self.wait_on(&Native::cpu(), deadline, &mut seat);
+            if id != self.id || seat != before {
+                remembered.set((self.id, seat));
+            }
+            result
+        })
+    }
+
+    /// The seat for who comes for the first time: neighbours should have seats side by side.
+    #[cold]
+    fn first_choice(&self) -> usize {
+        let here = crate::topology::Topology::here();
+        let place = here.place(Native::cpu().location());
+        let cores = here.processors();
+        if cores > self.members() { place * self.members() / cores } else { place }
+    }
+}

@@ -1,0 +1,163 @@
+//! The default barrier.
+
+use std::time::Duration;
+
+use super::team::team_with;
+use super::{Anonymous, Broken, Member, ShapeError, Shaped};
+use crate::machine::Patience;
+use crate::topology::Topology;
+
+/// A barrier for n threads, shaped like the machine. A drop-in for [`std::sync::Barrier`].
+///
+/// ```
+/// use std::thread;
+/// use throng::Barrier;
+///
+/// let barrier = Barrier::new(4);
+/// thread::scope(|scope| {
+///     for _ in 0..4 {
+///         scope.spawn(|| {
+///             // first half of the work
+///             barrier.wait();
+///             // second half: everybody has done the first
+///         });
+///     }
+/// });
+/// ```
+#[derive(Debug)]
+pub struct Barrier {
+    meeting: Anonymous<Shaped>,
+}
+
+/// What [`Barrier::wait`] tells: whether this thread leads. One thread of each round does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitResult {
+    is_leader: bool,
+}
+
+impl WaitResult {
+    #[inline]
+    pub(super) const fn new(is_leader: bool) -> Self {
+        WaitResult { is_leader }
+    }
+
+    /// Whether this thread is the one that leads in this round.
+    #[must_use]
+    #[inline]
+    pub const fn is_leader(&self) -> bool {
+        self.is_leader
+    }
+}
+
+/// How a [`Barrier`] should be.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    members: usize,
+    topology: Option<Topology>,
+    patience: Option<Patience>,
+}
+
+impl Builder {
+    /// For a machine of this topology, instead of the one the program runs on.
+    #[must_use]
+    pub fn topology(mut self, topology: Topology) -> Self {
+        self.topology = Some(topology);
+        self
+    }
+
+    /// Waits with this patience.
+    #[must_use]
+    pub fn patience(mut self, patience: Patience) -> Self {
+        self.patience = Some(patience);
+        self
+    }
+
+    /// The barrier.
+    ///
+    /// # Errors
+    /// With no members, or more than [`Shape::MOST_MEMBERS`](super::Shape::MOST_MEMBERS).
+    pub fn build(&self) -> Result<Barrier, ShapeError> {
+        let (shaped, patience) = self.parts()?;
+        Ok(Barrier { meeting: Anonymous::with(shaped, patience) })
+    }
+
+    /// The members of a team, by rank.
+    ///
+    /// # Errors
+    /// With no members, or more than [`Shape::MOST_MEMBERS`](super::Shape::MOST_MEMBERS).
+    pub fn build_team(&self) -> Result<Vec<Member<Shaped>>, ShapeError> {
+        let (shaped, patience) = self.parts()?;
+        Ok(team_with(shaped, patience))
+    }
+
+    fn parts(&self) -> Result<(Shaped, Patience), ShapeError> {
+        let topology = self.topology.as_ref().unwrap_or_else(|| Topology::here());
+        let is_crowded = self.members > topology.processors();
+        let usual = if is_crowded { Patience::CROWDED } else { Patience::ROOMY };
+        Ok((Shaped::new(self.members, topology)?, self.patience.unwrap_or(usual)))
+    }
+}
+
+impl Barrier {
+    /// A barrier for `n` threads. As in the standard library, 0 is taken for 1.
+    ///
+    /// # Panics
+    /// If `n` is above [`Shape::MOST_MEMBERS`](super::Shape::MOST_MEMBERS): 65 536.
+    #[must_use]
+    pub fn new(n: usize) -> Self {
+        Barrier::builder(n.max(1)).build().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// A barrier for `n` threads, of which something is to be said.
+    #[must_use]
+    pub const fn builder(n: usize) -> Builder {
+        Builder { members: n, topology: None, patience: None }
+    }
+
+    /// `n` handles with ranks 0 to n - 1, to be given to threads.
+    ///
+    /// # Panics
+    /// If `n` is 0 or above [`Shape::MOST_MEMBERS`](super::Shape::MOST_MEMBERS).
+    #[must_use]
+    pub fn team(n: usize) -> Vec<Member<Shaped>> {
+        Barrier::builder(n).build_team().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Waits until n threads have come.
+    ///
+    /// # Panics
+    /// When the barrier is broken.
+    #[inline]
+    pub fn wait(&self) -> WaitResult {
+        self.meeting.wait()
+    }
+
+    /// Waits until n threads have come.
+    ///
+    /// # Errors
+    /// When the barrier is broken.
+    #[inline]
+    pub fn wait_checked(&self) -> Result<WaitResult, Broken> {
+        self.meeting.wait_checked()
+    }
+
+    /// Waits until n threads have come, but not longer than `timeout`. Who gives up breaks the
+    /// barrier.
+    ///
+    /// # Errors
+    /// When the time is over, or when the barrier is broken.
+    pub fn wait_timeout(&self, timeout: Duration) -> Result<WaitResult, Broken> {
+        self.meeting.wait_timeout(timeout)
+    }
+
+    /// Breaks the barrier: those who wait, and those who come, are told so.
+    pub fn abort(&self) {
+        self.meeting.abort();
+    }
+
+    /// Whether the barrier is broken.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.meeting.is_broken()
+    }
+}

@@ -1,0 +1,68 @@
+//! Everybody tells everybody, in log2 n steps.
+
+use std::sync::atomic::Ordering::Acquire;
+
+use super::flags::FlagBoard;
+use super::method::{About, Method, Shape};
+use super::{Broken, Meeting};
+use crate::ShapeError;
+use crate::machine::{Machine, Native, WayOut, Word};
+
+/// The dissemination barrier (Hensgen, Finkel, Manber; GV93 section 2.3): in step k, member i tells
+/// member i + 2^k (mod n) and waits to be told by member i - 2^k. After step k a member knows of
+/// 2^(k+1) members; nobody need tell it that all have come.
+///
+/// A flag is the number of rounds its writer came to that step; so nobody has to clear it, and a
+/// writer that is a round ahead does no harm.
+///
+/// ## Memory ordering
+/// Each flag is written by a release and read by an acquire; a member's work is passed on from step
+/// to step.
+#[derive(Debug)]
+pub struct Dissemination<M: Machine = Native> {
+    /// For each member, a flag for each step.
+    board: FlagBoard<M>,
+    members: usize,
+    steps: u32,
+}
+
+impl<M: Machine> Method<M> for Dissemination<M> {
+    const ABOUT: About = About {
+        name: "dissemination",
+        summary: "in step k, member i tells member i + 2^k",
+        paper: "Hensgen, Finkel, Manber 1988; GV93 section 2.3",
+    };
+
+    fn build(shape: &Shape) -> Result<Self, ShapeError> {
+        let members = shape.checked_members()?;
+        let steps = members.next_power_of_two().trailing_zeros();
+        let flags = (0..members).map(|member| (steps as usize, member));
+        let board = FlagBoard::new("told", shape.flags, flags);
+        Ok(Dissemination { board, members, steps })
+    }
+}
+
+impl<M: Machine> Meeting<M> for Dissemination<M> {
+    fn members(&self) -> usize {
+        self.members
+    }
+
+    fn meet_on(
+        &self,
+        cpu: &M::Cpu,
+        rank: usize,
+        round: u64,
+        way_out: &WayOut<'_, M>,
+    ) -> Result<(), Broken> {
+        for step in 0..self.steps as usize {
+            let mut partner = rank + (1 << step);
+            if partner >= self.members {
+                partner -= self.members;
+            }
+            self.board.word(self.board.at(partner, step)).signal(round + 1);
+            let told = self.board.word(self.board.at(rank, step));
+            told.sleep_while(cpu, Acquire, way_out, |told| told <= round).ok_or(Broken)?;
+        }
+        Ok(())
+    }
+}

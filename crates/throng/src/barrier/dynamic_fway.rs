@@ -1,0 +1,101 @@
+//! A tournament of f in which the last to come goes on.
+
+use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
+
+use super::flags::{FlagAt, FlagBoard};
+use super::method::{About, Method, Shape};
+use super::static_fway::OF_THE_PAPER;
+use super::tree::Tree;
+use super::wake_up::Bells;
+use super::{Broken, Meeting};
+use crate::ShapeError;
+use crate::machine::{Machine, Native, WayOut, Word};
+
+/// The dynamic f-way barrier (GV93 section 3.2, Figures 14 and 15): members meet as in the
+/// [static one](super::StaticFway), but the one who finds all others there goes on. Nobody looks at a
+/// flag twice, so on a machine whose memory is all cache, few lines move.
+///
+/// Several may find all others there, and all of them go on: they write the same flag with the same
+/// value, and tell the same.
+///
+/// # Differs from the paper
+/// - Figure 14 writes its own flag and then reads the others. Two that do so at the same time must
+///   not both miss the other, or nobody goes on: the paper's machines see to that, today's do not,
+///   without a fence between the two.
+/// - A flag is the number of rounds its writer came to, not a sense. A member that is late in seeing
+///   that all have come may find flags of the next round; then the round is over, for which it need
+///   not go on but only look at the bell.
+/// - `node^myPlace` is where the node reports, in its parent; the root has none.
+///
+/// ## Memory ordering
+/// Flags: release and acquire, and the fence above. With the fences, of those who wrote their flags
+/// the last one sees all. Then as in the static barrier.
+#[derive(Debug)]
+pub struct DynamicFway<M: Machine = Native> {
+    tree: Tree,
+    board: FlagBoard<M>,
+    bells: Bells<M>,
+    /// The flags of each node.
+    flags: Vec<Vec<FlagAt>>,
+}
+
+impl<M: Machine> Method<M> for DynamicFway<M> {
+    const ABOUT: About = About {
+        name: "dynamic-fway",
+        summary: "a tournament of f in which the last to come goes on",
+        paper: "GV93 section 3.2",
+    };
+
+    fn build(shape: &Shape) -> Result<Self, ShapeError> {
+        let tree = Tree::new(shape.checked_members()?, &shape.levels_or(&OF_THE_PAPER)?);
+        let sizes = tree.nodes().iter().map(|children| (children.len(), children[0]));
+        let board = FlagBoard::new("arrived", shape.flags, sizes);
+        let flags = tree.nodes().iter().enumerate();
+        let flags =
+            flags.map(|(node, children)| (0..children.len()).map(|i| board.at(node, i)).collect());
+        let flags = flags.collect();
+        let bells = Bells::new(shape.wake_up, tree.homes());
+        Ok(DynamicFway { tree, board, bells, flags })
+    }
+}
+
+impl<M: Machine> DynamicFway<M> {
+    /// Whether all have come to `node` in `round`.
+    fn is_complete(&self, node: usize, round: u64) -> bool {
+        self.flags[node].iter().all(|&flag| self.board.word(flag).load(Acquire) == round + 1)
+    }
+}
+
+impl<M: Machine> Meeting<M> for DynamicFway<M> {
+    fn members(&self) -> usize {
+        self.tree.members()
+    }
+
+    fn meet_on(
+        &self,
+        cpu: &M::Cpu,
+        rank: usize,
+        round: u64,
+        way_out: &WayOut<'_, M>,
+    ) -> Result<(), Broken> {
+        let path = self.tree.path(rank);
+        let mut passed = 0;
+        for step in path {
+            let own = self.flags[step.node][step.place];
+            self.board.word(own).store(round + 1, Release);
+            M::fence(SeqCst);
+            if !self.is_complete(step.node, round) {
+                self.bells.wait(cpu, step.node, round, way_out)?;
+                break;
+            }
+            passed += 1;
+        }
+        if passed == path.len() {
+            self.bells.ring_all(round);
+        }
+        for step in path[..passed].iter().rev() {
+            self.bells.ring(step.node, round);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,248 @@
+//! Waiting, for the whole library: how long a thread spins, when it lets others run, when it sleeps.
+//!
+//! A wait goes through stages, by time and not by the number of polls, because a pause takes 1 to
+//! 140 cycles by the chip:
+//!
+//! 1. *Spin*: look again and again. Nothing is faster where the event is near, and nothing is worse
+//!    where its author waits for this very core.
+//! 2. *Yield*: let others run between two looks. Where nobody else wants the core, that costs a
+//!    system call a look.
+//! 3. *Sleep* on the word, until whoever writes it says so.
+//!
+//! A wait for somebody who is in the middle of something ([`Word::wait_while`](super::Word)) has
+//! nobody who would wake it up, so its third stage is a nap, again and again.
+//!
+//! # Sleeping
+//! The sleeper counts itself in a table (`sleepers`, by the word's address), looks at the word once
+//! more, and asks the system to be put to sleep *if the word still is what it saw*. Who writes the
+//! word looks into the table and wakes whom it finds. Either the writer sees the sleeper counted, or
+//! the sleeper's look sees what was written: all four accesses are sequentially consistent. So no
+//! wake-up is lost; and no sleep is longer than [`LONGEST_SLEEP`], since the way out is a word that
+//! nobody sleeps on.
+
+use std::fmt;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Cpu, Machine, Word};
+
+mod bed;
+
+/// How long a thread waits in which way, before it sleeps.
+///
+/// ```
+/// use std::time::Duration;
+/// use throng::machine::Patience;
+///
+/// let hurried = Patience { spin: Duration::from_millis(1), ..Patience::default() };
+/// assert!(hurried.spin > Patience::CROWDED.spin);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// For so long it looks again and again.
+    pub spin: Duration,
+    /// Then, for so long, it lets others run between two looks.
+    pub yielding: Duration,
+}
+
+impl Patience {
+    /// For threads that have a core each: several transfers of a cache line, and what a system call
+    /// or two take.
+    pub const ROOMY: Patience =
+        Patience { spin: Duration::from_micros(20), yielding: Duration::from_micros(80) };
+
+    /// For more threads than cores: who waits is in the way of who is waited for.
+    pub const CROWDED: Patience =
+        Patience { spin: Duration::ZERO, yielding: Duration::from_micros(20) };
+
+    /// For somebody who is in the middle of something: several transfers of a cache line, much less
+    /// than a time slice. Then it lets others run for the time of some slices.
+    const IN_PASSING: Patience =
+        Patience { spin: Duration::from_micros(2), yielding: Duration::from_millis(50) };
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience::ROOMY
+    }
+}
+
+/// When a wait ends although what it waits for has not happened.
+///
+/// ```
+/// use std::sync::atomic::Ordering::Acquire;
+/// use throng::machine::{Cpu, Line, Native, Place, WayOut, Word};
+///
+/// let (word, cpu) = (Line::word::<Native>(0, Place::named("never")), Native::cpu());
+/// let way_out = WayOut { deadline: Some(cpu.clock() + 1_000_000), ..WayOut::none() };
+/// assert_eq!(word.sleep_while(&cpu, Acquire, &way_out, |value| value == 0), None);
+/// ```
+pub struct WayOut<'a, M: Machine> {
+    /// Opens when this word is neither 0 nor above [`until`](WayOut::until).
+    pub alarm: Option<&'a M::Word>,
+    /// See [`alarm`](WayOut::alarm).
+    pub until: u64,
+    /// Opens at this time of [`Cpu::clock`].
+    pub deadline: Option<u64>,
+    /// How a real thread waits.
+    pub patience: Patience,
+}
+
+impl<M: Machine> WayOut<'_, M> {
+    /// No way out: for waits that are sure to end.
+    #[must_use]
+    pub const fn none() -> Self {
+        WayOut { alarm: None, until: 0, deadline: None, patience: Patience::ROOMY }
+    }
+
+    /// Whether the wait should end.
+    #[must_use]
+    pub fn is_open(&self, cpu: &M::Cpu) -> bool {
+        let alarmed = self
+            .alarm
+            .is_some_and(|alarm| (1..=self.until).contains(&alarm.load(Ordering::Acquire)));
+        alarmed || self.deadline.is_some_and(|deadline| cpu.clock() >= deadline)
+    }
+}
+
+impl WayOut<'_, super::Native> {
+    /// How long until the deadline.
+    pub(super) fn time_left(&self, cpu: &super::NativeCpu) -> Option<Duration> {
+        self.deadline.map(|deadline| Duration::from_nanos(deadline.saturating_sub(cpu.clock())))
+    }
+}
+
+impl<M: Machine> fmt::Debug for WayOut<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let WayOut { alarm, until, deadline, patience } = self;
+        f.debug_struct("WayOut")
+            .field("alarm", alarm)
+            .field("until", until)
+            .field("deadline", deadline)
+            .field("patience", patience)
+            .finish()
+    }
+}
+
+/// So many looks in a row are made without a pause, when a wait begins: what is about to happen is
+/// then seen at once, not up to 140 cycles later.
+const EAGER_POLLS: u32 = 64;
+
+/// Between two looks at the clock, so many polls.
+const POLLS_A_LOOK: u32 = 32;
+
+/// No thread sleeps longer than this without a look at its way out.
+const LONGEST_SLEEP: Duration = Duration::from_millis(20);
+
+/// What nobody ends by a signal is looked at so often.
+const NAP: Duration = Duration::from_micros(500);
+
+/// A wait in progress.
+#[derive(Debug)]
+pub(super) struct Wait {
+    patience: Patience,
+    polls: u32,
+    since: Option<Instant>,
+}
+
+/// What to do before the next look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Spin,
+    Yield,
+    Sleep,
+}
+
+impl Wait {
+    #[inline]
+    pub(super) const fn new(patience: Patience) -> Self {
+        Wait { patience, polls: 0, since: None }
+    }
+
+    /// A wait for somebody who is in the middle of something. It pauses from the first look on: it
+    /// is in the way of him who is to end it.
+    #[inline]
+    pub(super) const fn in_passing() -> Self {
+        Wait { patience: Patience::IN_PASSING, polls: EAGER_POLLS, since: None }
+    }
+
+    /// Waits a little by spinning, if it is still time for that.
+    #[inline]
+    pub(super) fn spins(&mut self) -> bool {
+        self.polls = self.polls.wrapping_add(1);
+        if self.polls < EAGER_POLLS {
+            return true;
+        }
+        spin_loop();
+        !self.polls.is_multiple_of(POLLS_A_LOOK)
+    }
+
+    #[cold]
+    fn stage(&mut self) -> Stage {
+        let waited = self.since.get_or_insert_with(Instant::now).elapsed();
+        if waited < self.patience.spin {
+            return Stage::Spin;
+        }
+        // From now on, look at the clock after every poll.
+        self.polls = 0_u32.wrapping_sub(1);
+        if waited < self.patience.spin + self.patience.yielding {
+            Stage::Yield
+        } else {
+            Stage::Sleep
+        }
+    }
+
+    /// The slow part of a wait that nobody ends by a signal.
+    #[cold]
+    pub(super) fn naps(&mut self) {
+        match self.stage() {
+            Stage::Spin => {}
+            Stage::Yield => thread::yield_now(),
+            Stage::Sleep => thread::sleep(NAP),
+        }
+    }
+
+    /// The slow part of a wait that a signal ends: `word` was `seen`, which is why it waits.
+    #[cold]
+    pub(super) fn sleeps(&mut self, word: &AtomicU64, seen: u64, longest: Option<Duration>) {
+        match self.stage() {
+            Stage::Spin => {}
+            Stage::Yield => thread::yield_now(),
+            Stage::Sleep => {
+                let longest = longest.map_or(LONGEST_SLEEP, |longest| longest.min(LONGEST_SLEEP));
+                let sleepers = sleepers(word);
+                sleepers.fetch_add(1, Ordering::SeqCst);
+                if word.load(Ordering::SeqCst) == seen {
+                    bed::sleep(word, seen, longest);
+                }
+                sleepers.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// Wakes those who sleep on `word`, which was changed by a sequentially consistent operation.
+#[inline]
+pub(super) fn wake(word: &AtomicU64) {
+    if sleepers(word).load(Ordering::SeqCst) != 0 {
+        wake_all(word);
+    }
+}
+
+#[cold]
+fn wake_all(word: &AtomicU64) {
+    bed::wake_all(word);
+}
+
+/// How many threads sleep on `word`, and on others that share its entry.
+#[inline]
+fn sleepers(word: &AtomicU64) -> &'static AtomicU32 {
+    #[repr(align(128))]
+    struct Entry(AtomicU32);
+
+    const BITS: u32 = 6;
+    static SLEEPERS: [Entry; 1 << BITS] = [const { Entry(AtomicU32::new(0)) }; 1 << BITS];
+    &SLEEPERS[bed::hash(word, BITS)].0
+}
