@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Acquire;
 
 use super::flags::FlagBoard;
 use super::method::{About, Method, Shape};
-use super::{Broken, Meeting};
+use super::{Broken, Flags, Meeting};
 use crate::ShapeError;
 use crate::machine::{Machine, Native, WayOut, Word};
 
@@ -34,11 +34,16 @@ impl<M: Machine> Method<M> for Dissemination<M> {
     };
 
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
-        let members = shape.checked_members()?;
+        Ok(Dissemination::starting_at(0, shape.checked_members()?, shape.flags))
+    }
+}
+
+impl<M: Machine> Dissemination<M> {
+    /// For `members` who are the processors from `first` on.
+    pub(super) fn starting_at(first: usize, members: usize, flags: Flags) -> Self {
         let steps = members.next_power_of_two().trailing_zeros();
-        let flags = (0..members).map(|member| (steps as usize, member));
-        let board = FlagBoard::new("told", shape.flags, flags);
-        Ok(Dissemination { board, members, steps })
+        let told = (first..first + members).map(|home| (steps as usize, home));
+        Dissemination { board: FlagBoard::new("told", flags, told), members, steps }
     }
 }
 

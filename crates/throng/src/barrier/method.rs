@@ -155,6 +155,7 @@ impl<M: Machine> fmt::Debug for Registered<M> {
 pub fn methods<M: Machine>() -> Vec<Registered<M>> {
     vec![
         Registered::of::<Shaped<M>>(),
+        Registered::of::<Grouped<M>>(),
         Registered::of::<Central<M>>(),
         Registered::of::<CombiningTree<M>>(),
         Registered::of::<Dissemination<M>>(),

@@ -3,6 +3,7 @@
 //! | method | idea | critical path |
 //! |---|---|---|
 //! | [`Shaped`] | the default's: a tree shaped by the machine, one of the methods below at its best | few line transfers |
+//! | [`Grouped`] | groups that are close meet, look at each other, and meet again | log of the group, and one step |
 //! | [`Central`] | one counter, one word to wait on | n |
 //! | [`CombiningTree`] | a tree of counters; the last to come to a node goes on | log n |
 //! | [`Dissemination`] | in step k, member i tells member i + 2^k | log2 n |
@@ -25,6 +26,7 @@ mod dynamic_fway;
 mod fan_in;
 mod fixed_tree;
 mod flags;
+mod grouped;
 mod mcs_tree;
 mod method;
 mod shaped;
@@ -42,6 +44,7 @@ pub use dissemination::Dissemination;
 pub use dynamic_fway::DynamicFway;
 pub use fan_in::FanIn;
 pub use flags::Flags;
+pub use grouped::Grouped;
 pub use mcs_tree::McsTree;
 pub use method::{About, Method, Registered, Shape, methods};
 pub use shaped::Shaped;

@@ -31,6 +31,7 @@ struct Team<B, M: Machine> {
 /// ([`Broken`]) in the first round that it does not come to, and do not wait for ever. So a thread
 /// that panics does not hang its team.
 #[derive(Debug)]
+#[repr(align(128))] // Each counts its rounds here; in a `Vec` they would be neighbours.
 pub struct Member<B: Meeting<M>, M: Machine = Native> {
     team: Arc<Team<B, M>>,
     rank: usize,

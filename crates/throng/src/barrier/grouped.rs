@@ -1,0 +1,127 @@
+//! Groups that are close meet, and then look at each other.
+
+use std::sync::atomic::Ordering::Acquire;
+
+use super::method::{About, Method, Shape};
+use super::{Broken, Dissemination, FanIn, Meeting, ShapeError};
+use crate::machine::{Line, Machine, Native, Place, WayOut, Word};
+
+/// For machines where some cores are much closer to each other than to the rest.
+///
+/// 1. The members of a group, who share a cache, meet by [`Dissemination`].
+/// 2. One of them writes the group's word: all of us are here.
+/// 3. The words of the other groups are shared out among the members, who look at them all at once.
+/// 4. The group meets again. Now each of them knows what all have seen.
+///
+/// So a round has one step between groups, a line written and read, and nobody has to be woken up
+/// from far away; all else is within groups.
+///
+/// ## Memory ordering
+/// Within a group as in [`Dissemination`]. A group's word is written by a release after its members
+/// have met, and read by an acquire; the second meeting passes on what was read.
+#[derive(Debug)]
+pub struct Grouped<M: Machine = Native> {
+    groups: Vec<Dissemination<M>>,
+    /// For each group, the number of rounds that all of its members have come to.
+    words: Vec<Line<M::Word>>,
+    /// The words that each member looks at.
+    shares: Vec<Vec<usize>>,
+    group_size: usize,
+}
+
+impl<M: Machine> Grouped<M> {
+    /// `shape.members` in groups of `group_size`; the last may be smaller.
+    pub(super) fn new(shape: &Shape, group_size: usize) -> Result<Self, ShapeError> {
+        let members = shape.checked_members()?;
+        let firsts: Vec<usize> = (0..members).step_by(group_size).collect();
+        let size = |first: usize| group_size.min(members - first);
+        let group = |&first: &usize| Dissemination::starting_at(first, size(first), shape.flags);
+        let word = |(index, &first): (usize, &usize)| {
+            Line::word::<M>(0, Place::named("group is here").index(index).near(first))
+        };
+        let share = |member: usize| {
+            let own = member / group_size;
+            let others = (1..firsts.len()).map(|distance| (own + distance) % firsts.len());
+            // The first member has something to write; so the last ones begin.
+            let size = size(firsts[own]);
+            others.skip(size - 1 - member % group_size).step_by(size).collect()
+        };
+        Ok(Grouped {
+            groups: firsts.iter().map(group).collect(),
+            words: firsts.iter().enumerate().map(word).collect(),
+            shares: (0..members).map(share).collect(),
+            group_size,
+        })
+    }
+}
+
+impl<M: Machine> Method<M> for Grouped<M> {
+    const ABOUT: About = About {
+        name: "grouped",
+        summary: "groups that are close meet, look at each other, and meet again",
+        paper: "ours",
+    };
+
+    /// In the smallest groups of the machine, or of the fixed fan-in; else of 4.
+    fn build(shape: &Shape) -> Result<Self, ShapeError> {
+        shape.levels()?;
+        let group_size = match &shape.fan_in {
+            FanIn::Fixed(size) => *size,
+            FanIn::Machine { topology, .. } => {
+                topology.groups().first().copied().unwrap_or(shape.members)
+            }
+            FanIn::Usual | FanIn::Fullest { .. } => 4,
+        };
+        Grouped::new(shape, group_size)
+    }
+}
+
+impl<M: Machine> Meeting<M> for Grouped<M> {
+    fn members(&self) -> usize {
+        self.shares.len()
+    }
+
+    fn meet_on(
+        &self,
+        cpu: &M::Cpu,
+        rank: usize,
+        round: u64,
+        way_out: &WayOut<'_, M>,
+    ) -> Result<(), Broken> {
+        let (index, place) = (rank / self.group_size, rank % self.group_size);
+        let group = &self.groups[index];
+        group.meet_on(cpu, place, 2 * round, way_out)?;
+        if place == 0 {
+            self.words[index].signal(round + 1);
+        }
+        for &other in &self.shares[rank] {
+            let word = &self.words[other];
+            word.sleep_while(cpu, Acquire, way_out, |rounds| rounds <= round).ok_or(Broken)?;
+        }
+        group.meet_on(cpu, place, 2 * round + 1, way_out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_group_looks_at_every_other_once() {
+        for members in 1..40 {
+            for size in [1, 3, 4, 8] {
+                let shape = Shape::for_members(members);
+                let grouped = Grouped::<Native>::new(&shape, size).expect("a group has members");
+                let shares: Vec<_> = grouped.shares.chunks(size).collect();
+                for (own, shares) in shares.iter().enumerate() {
+                    let mut seen: Vec<usize> = shares.concat();
+                    seen.push(own);
+                    let all: BTreeSet<usize> = seen.iter().copied().collect();
+                    assert_eq!(all.len(), seen.len(), "{members} in groups of {size}");
+                    assert_eq!(all.len(), grouped.words.len(), "{members} in groups of {size}");
+                }
+            }
+        }
+    }
+}
