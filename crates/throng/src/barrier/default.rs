@@ -1,5 +1,6 @@
 //! The default barrier.
 
+use std::thread;
 use std::time::Duration;
 
 use super::team::team_with;
@@ -8,6 +9,10 @@ use crate::machine::Patience;
 use crate::topology::Topology;
 
 /// A barrier for n threads, shaped like the machine. A drop-in for [`std::sync::Barrier`].
+///
+/// Threads meet by the method that suits their number and the machine ([`Shaped`]). They wait by
+/// spinning for a few microseconds, then let others run, then sleep ([`Patience`]); where there are
+/// more threads than cores they hardly spin.
 ///
 /// ```
 /// use std::thread;
@@ -24,6 +29,18 @@ use crate::topology::Topology;
 ///     }
 /// });
 /// ```
+///
+/// # When not all come
+/// A thread that waits for one that will never come has three ways out: it waits with
+/// [`wait_timeout`](Barrier::wait_timeout), another calls [`abort`](Barrier::abort), or the one that
+/// dies kept the guard of [`abort_on_panic`](Barrier::abort_on_panic). From then on the barrier is
+/// broken for good: every [`wait`](Barrier::wait) panics and says so,
+/// [`wait_checked`](Barrier::wait_checked) returns an error, at once or, where a thread sleeps
+/// already, within 20 ms.
+///
+/// # Differs from the standard library's
+/// `new` allocates, and so is not `const`. Which thread leads is not said there either; here it is
+/// usually the same one.
 #[derive(Debug)]
 pub struct Barrier {
     meeting: Anonymous<Shaped>,
@@ -114,7 +131,26 @@ impl Barrier {
         Builder { members: n, topology: None, patience: None }
     }
 
-    /// `n` handles with ranks 0 to n - 1, to be given to threads.
+    /// `n` handles with ranks 0 to n - 1, to be given to threads: a little faster than
+    /// [`wait`](Barrier::wait) of a barrier for whoever comes, and a thread that dies is noticed. Give
+    /// neighbouring ranks to threads on neighbouring cores.
+    ///
+    /// ```
+    /// use std::thread;
+    /// use throng::Barrier;
+    ///
+    /// thread::scope(|scope| {
+    ///     for mut member in Barrier::team(4) {
+    ///         scope.spawn(move || {
+    ///             for _step in 0..100 {
+    ///                 if member.wait().is_leader() {
+    ///                     // the member of rank 0
+    ///                 }
+    ///             }
+    ///         });
+    ///     }
+    /// });
+    /// ```
     ///
     /// # Panics
     /// If `n` is 0 or above [`Shape::MOST_MEMBERS`](super::Shape::MOST_MEMBERS).
@@ -123,10 +159,10 @@ impl Barrier {
         Barrier::builder(n).build_team().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Waits until n threads have come.
+    /// Waits until n threads have come. One of them leads.
     ///
     /// # Panics
-    /// When the barrier is broken.
+    /// When the barrier is broken: see [above](Barrier#when-not-all-come).
     #[inline]
     pub fn wait(&self) -> WaitResult {
         self.meeting.wait()
@@ -155,9 +191,43 @@ impl Barrier {
         self.meeting.abort();
     }
 
+    /// A guard that [aborts](Barrier::abort) when it is dropped by a panic: a thread that keeps one
+    /// does not hang the others by dying.
+    ///
+    /// ```
+    /// use std::thread;
+    /// use throng::Barrier;
+    ///
+    /// let barrier = Barrier::new(2);
+    /// thread::scope(|scope| {
+    ///     let dies = scope.spawn(|| {
+    ///         let _guard = barrier.abort_on_panic();
+    ///         panic!("a mistake");
+    ///     });
+    ///     assert!(barrier.wait_checked().is_err());
+    ///     assert!(dies.join().is_err());
+    /// });
+    /// ```
+    #[must_use = "it aborts when it is dropped"]
+    pub fn abort_on_panic(&self) -> AbortOnPanic<'_> {
+        AbortOnPanic(self)
+    }
+
     /// Whether the barrier is broken.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         self.meeting.is_broken()
+    }
+}
+
+/// Aborts a [`Barrier`] when a panic drops it: see [`Barrier::abort_on_panic`].
+#[derive(Debug)]
+pub struct AbortOnPanic<'a>(&'a Barrier);
+
+impl Drop for AbortOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.abort();
+        }
     }
 }

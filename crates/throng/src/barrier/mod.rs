@@ -39,7 +39,7 @@ mod wake_up;
 pub use anonymous::Anonymous;
 pub use central::Central;
 pub use combining_tree::CombiningTree;
-pub use default::{Barrier, Builder, WaitResult};
+pub use default::{AbortOnPanic, Barrier, Builder, WaitResult};
 pub use dissemination::Dissemination;
 pub use dynamic_fway::DynamicFway;
 pub use fan_in::FanIn;

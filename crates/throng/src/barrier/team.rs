@@ -1,18 +1,34 @@
 //! Members with fixed ranks.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::alarm::Alarm;
-use super::{Broken, Meeting, WaitResult};
+use super::{Broken, Meeting, Shaped, WaitResult};
 use crate::machine::{Cpu, Machine, Native, Patience};
+use crate::topology::Topology;
 
 /// What the members of a team share.
 #[derive(Debug)]
-struct Team<B, M: Machine> {
+struct Team<B: Meeting<M>, M: Machine> {
     meeting: B,
     alarm: Alarm<M>,
     patience: Patience,
+    splits: Mutex<Splits<B, M>>,
+}
+
+/// Teams in the making, by the round of the split and their colour.
+type Splits<B, M> = BTreeMap<(u64, u64), Split<B, M>>;
+
+/// A team in the making: those of one colour.
+#[derive(Debug)]
+struct Split<B: Meeting<M>, M: Machine> {
+    /// Their ranks in the team that is split.
+    ranks: Vec<usize>,
+    /// The new handles, in the order of `ranks`, until they are taken; empty until the first comes
+    /// for its own.
+    members: Vec<Option<Member<B, M>>>,
 }
 
 /// A member of a team: a handle that one thread keeps, with a rank of its own.
@@ -66,7 +82,12 @@ pub(super) fn team_with<B: Meeting<M>, M: Machine>(
     meeting: B,
     patience: Patience,
 ) -> Vec<Member<B, M>> {
-    let team = Arc::new(Team { meeting, alarm: Alarm::new(), patience });
+    let team = Arc::new(Team {
+        meeting,
+        alarm: Alarm::new(),
+        patience,
+        splits: Mutex::new(BTreeMap::new()),
+    });
     (0..team.meeting.members())
         .map(|rank| Member { team: Arc::clone(&team), rank, round: 0 })
         .collect()
@@ -109,7 +130,7 @@ impl<B: Meeting<M>, M: Machine> Member<B, M> {
     /// When not all members will come.
     #[inline]
     pub fn wait_on(&mut self, cpu: &M::Cpu, deadline: Option<u64>) -> Result<WaitResult, Broken> {
-        let Team { meeting, alarm, patience } = &*self.team;
+        let Team { meeting, alarm, patience, .. } = &*self.team;
         let way_out = alarm.way_out(self.round, deadline, *patience);
         // Whoever comes to a broken barrier must not complete a round that others have given up.
         if alarm.is_raised_at(self.round)
@@ -164,8 +185,111 @@ impl<B: Meeting> Member<B> {
     }
 }
 
+impl Member<Shaped> {
+    /// Splits the team: all members call this, and those that say the same `colour` become a team of
+    /// their own, in the order of their ranks. The old team goes on as it was. (As `MPI_Comm_split`.)
+    ///
+    /// # Errors
+    /// When not all members will come.
+    ///
+    /// ```
+    /// use std::thread;
+    /// use throng::Barrier;
+    ///
+    /// thread::scope(|scope| {
+    ///     for mut member in Barrier::team(6) {
+    ///         scope.spawn(move || {
+    ///             let mut half = member.split(member.rank() as u64 % 2).unwrap();
+    ///             assert_eq!((half.members(), half.rank()), (3, member.rank() / 2));
+    ///             half.wait();        // with half of them
+    ///             member.wait();      // with all of them
+    ///         });
+    ///     }
+    /// });
+    /// ```
+    pub fn split(&mut self, colour: u64) -> Result<Self, Broken> {
+        let key = (self.round, colour);
+        let untouched = || Split { ranks: Vec::new(), members: Vec::new() };
+        self.splits().entry(key).or_insert_with(untouched).ranks.push(self.rank);
+        self.wait_checked()?;
+        // All have said their colours.
+        let mut splits = self.splits();
+        let split = splits.get_mut(&key).expect("it is removed when its last member has gone");
+        if split.members.is_empty() {
+            split.ranks.sort_unstable();
+            let shaped = Shaped::new(split.ranks.len(), Topology::here());
+            let shaped = shaped.expect("a part of a team is not larger than the team");
+            split.members = team_with(shaped, self.team.patience).into_iter().map(Some).collect();
+        }
+        let place = split.ranks.binary_search(&self.rank).expect("it has said its colour");
+        let member = split.members[place].take().expect("each takes its own");
+        if split.members.iter().all(Option::is_none) {
+            splits.remove(&key);
+        }
+        Ok(member)
+    }
+
+    fn splits(&self) -> MutexGuard<'_, Splits<Shaped, Native>> {
+        self.team.splits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl<B: Meeting<M>, M: Machine> Drop for Member<B, M> {
     fn drop(&mut self) {
         self.team.alarm.raise(self.round);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Barrier;
+    use std::thread;
+
+    #[test]
+    fn a_team_can_be_split_again_and_again() {
+        let ranks: Vec<Vec<usize>> = thread::scope(|scope| {
+            let threads: Vec<_> = Barrier::team(7)
+                .into_iter()
+                .map(|mut member| {
+                    scope.spawn(move || {
+                        let mut ranks = Vec::new();
+                        for round in 0..50 {
+                            let mut part = member.split((member.rank() % 3) as u64).unwrap();
+                            let mut alone = part.split(part.rank() as u64 + round).unwrap();
+                            part.wait();
+                            alone.wait();
+                            ranks.push(part.rank());
+                        }
+                        member.wait();
+                        assert!(member.splits().is_empty(), "all have taken their handles");
+                        member.wait();
+                        ranks
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        for (rank, ranks) in ranks.into_iter().enumerate() {
+            assert_eq!(ranks, [rank / 3; 50]);
+        }
+    }
+
+    #[test]
+    fn who_is_dropped_breaks_the_rounds_it_does_not_come_to() {
+        let mut members = Barrier::team(2);
+        let mut second = members.pop().unwrap();
+        let mut first = members.pop().unwrap();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                first.wait();
+                // It is dropped here, and need not wait for the other to have left that round.
+            });
+            scope.spawn(move || {
+                assert!(second.wait_checked().is_ok());
+                assert_eq!(second.wait_checked(), Err(Broken));
+                assert_eq!(second.wait_checked(), Err(Broken), "and it stays broken");
+            });
+        });
     }
 }
