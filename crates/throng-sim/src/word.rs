@@ -150,7 +150,9 @@ impl Word<Sim> for SimWord {
             let until = way_out.deadline.map_or(next_look, |deadline| next_look.min(deadline));
             if turn::now() >= until {
                 if way_out.is_open(cpu) {
-                    return None;
+                    // Whoever opened it may have done so after the event.
+                    let value = self.load(order);
+                    return (!blocked(value)).then_some(value);
                 }
                 next_look = turn::now() + WAY_OUT_CYCLES;
                 continue;

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use super::alarm::Alarm;
 use super::{Broken, Meeting, WaitResult};
-use crate::machine::{Cpu, Line, Machine, Native, Patience, Place, Word};
+use crate::machine::{Cpu, Line, Machine, Native, Patience, Place, WayOut, Word};
 
 /// A barrier for whoever comes: any n threads meet, as at [`std::sync::Barrier`].
 ///
 /// There is a seat for each rank of the meeting. Who comes takes a seat for one round, that of the
 /// last time if it is free; so threads that keep coming back write to a line of their own, and
 /// strangers find a seat by looking for one. When more than n come at once, the others wait for a
-/// seat.
+/// seat. Where the method needs no ranks ([`Tally`](super::Tally)), nobody takes a seat.
 ///
 /// ```
 /// use throng::barrier::{Anonymous, DynamicFway, Method, Shape};
@@ -100,20 +100,39 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
         deadline: Option<u64>,
         seat: &mut usize,
     ) -> Result<WaitResult, Broken> {
+        // Whoever comes to a broken barrier must not complete a round that others have given up.
+        if self.alarm.is_raised() {
+            return Err(Broken);
+        }
+        let anytime = self.alarm.way_out(u64::MAX, deadline, self.patience);
+        if let Some(met) = self.meet_unranked(cpu, &anytime) {
+            return met;
+        }
         let round = match self.take(*seat) {
             Some(round) => round,
             None => self.look_for_a_seat(cpu, deadline, seat)?,
         };
         let way_out = self.alarm.way_out(round, deadline, self.patience);
-        // Whoever comes to a broken barrier must not complete a round that others have given up.
-        if self.alarm.is_raised_at(round)
-            || self.meeting.meet_on(cpu, *seat, round, &way_out).is_err()
-        {
+        if self.meeting.meet_on(cpu, *seat, round, &way_out).is_err() {
             self.alarm.raise(round);
             return Err(Broken);
         }
         self.seats[*seat].signal(2 * round + 2);
         Ok(WaitResult::new(*seat == 0))
+    }
+
+    /// Where the method needs no ranks, nobody needs a seat.
+    #[inline]
+    fn meet_unranked(
+        &self,
+        cpu: &M::Cpu,
+        way_out: &WayOut<'_, M>,
+    ) -> Option<Result<WaitResult, Broken>> {
+        let met = self.meeting.meet_unranked(cpu, way_out)?;
+        if met.is_err() {
+            self.alarm.raise(0);
+        }
+        Some(met.map(WaitResult::new))
     }
 
     /// Takes `seat` if it is free, and tells for which round.

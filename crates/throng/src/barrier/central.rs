@@ -2,10 +2,11 @@
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
+use super::flags::{FlagAt, FlagBoard};
 use super::method::{About, Method, Shape};
 use super::{Broken, Meeting};
 use crate::ShapeError;
-use crate::machine::{Line, Machine, Native, Place, WayOut, Word};
+use crate::machine::{Machine, Native, WayOut, Word};
 
 /// The central barrier (GV93 section 2.1): members add themselves to a counter; the last one sets it
 /// back to 0 and says that the round is over.
@@ -13,15 +14,19 @@ use crate::machine::{Line, Machine, Native, Place, WayOut, Word};
 /// # Differs from the paper
 /// Members wait on a word of their own kind, the number of rounds that are over, and not on the
 /// counter. The counter would have to be seen full by all before the first comes back; this is the
-/// usual cure, with more than two senses.
+/// usual cure, with more than two senses. Packed, both are on one line: best for two members, of whom
+/// one has that line already.
 ///
 /// ## Memory ordering
 /// Adding to the counter is a release, and an acquire for the last member, which so knows what all
 /// did before; its release of the round, acquired by all, passes that on.
 #[derive(Debug)]
 pub struct Central<M: Machine = Native> {
-    arrived: Line<M::Word>,
-    over: Line<M::Word>,
+    board: FlagBoard<M>,
+    /// How many have come to this round.
+    arrived: FlagAt,
+    /// How many rounds are over.
+    over: FlagAt,
     members: usize,
 }
 
@@ -33,11 +38,9 @@ impl<M: Machine> Method<M> for Central<M> {
     };
 
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
-        Ok(Central {
-            arrived: Line::word::<M>(0, Place::named("arrived")),
-            over: Line::word::<M>(0, Place::named("over")),
-            members: shape.checked_members()?,
-        })
+        let members = shape.checked_members()?;
+        let board = FlagBoard::new("central", shape.flags, [(2, 0)]);
+        Ok(Central { arrived: board.at(0, 0), over: board.at(0, 1), board, members })
     }
 }
 
@@ -53,12 +56,13 @@ impl<M: Machine> Meeting<M> for Central<M> {
         round: u64,
         way_out: &WayOut<'_, M>,
     ) -> Result<(), Broken> {
-        if self.arrived.fetch_add(1, AcqRel) + 1 == self.members as u64 {
+        let (arrived, over) = (self.board.word(self.arrived), self.board.word(self.over));
+        if arrived.fetch_add(1, AcqRel) + 1 == self.members as u64 {
             // Nobody comes back before the round is over.
-            self.arrived.store(0, Relaxed);
-            self.over.signal(round + 1);
+            arrived.store(0, Relaxed);
+            over.signal(round + 1);
             return Ok(());
         }
-        self.over.sleep_while(cpu, Acquire, way_out, |over| over <= round).map(drop).ok_or(Broken)
+        over.sleep_while(cpu, Acquire, way_out, |over| over <= round).map(drop).ok_or(Broken)
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`Shaped`] | the default's: a tree shaped by the machine, one of the methods below at its best | few line transfers |
 //! | [`Grouped`] | groups that are close meet, look at each other, and meet again | log of the group, and one step |
+//! | [`Tally`] | one word that counts all arrivals | n |
 //! | [`Central`] | one counter, one word to wait on | n |
 //! | [`CombiningTree`] | a tree of counters; the last to come to a node goes on | log n |
 //! | [`Dissemination`] | in step k, member i tells member i + 2^k | log2 n |
@@ -31,6 +32,7 @@ mod mcs_tree;
 mod method;
 mod shaped;
 mod static_fway;
+mod tally;
 mod team;
 mod tournament;
 mod tree;
@@ -49,6 +51,7 @@ pub use mcs_tree::McsTree;
 pub use method::{About, Method, Registered, Shape, methods};
 pub use shaped::Shaped;
 pub use static_fway::{Reinit, StaticFway};
+pub use tally::Tally;
 pub use team::{Member, team};
 pub use tournament::Tournament;
 pub use wake_up::WakeUp;
@@ -80,6 +83,16 @@ pub trait Meeting<M: Machine = Native>: Send + Sync {
         round: u64,
         way_out: &WayOut<'_, M>,
     ) -> Result<(), Broken>;
+
+    /// The same for somebody without a rank, where the method needs none: it knows the round itself.
+    /// Tells whether the caller leads in this round.
+    fn meet_unranked(
+        &self,
+        _cpu: &M::Cpu,
+        _way_out: &WayOut<'_, M>,
+    ) -> Option<Result<bool, Broken>> {
+        None
+    }
 }
 
 impl<M: Machine, B: Meeting<M> + ?Sized> Meeting<M> for Box<B> {
@@ -95,6 +108,10 @@ impl<M: Machine, B: Meeting<M> + ?Sized> Meeting<M> for Box<B> {
         way_out: &WayOut<'_, M>,
     ) -> Result<(), Broken> {
         (**self).meet_on(cpu, rank, round, way_out)
+    }
+
+    fn meet_unranked(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Option<Result<bool, Broken>> {
+        (**self).meet_unranked(cpu, way_out)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::method::{About, Method, Shape};
 use super::{
-    Broken, Central, Dissemination, FanIn, Flags, Grouped, Meeting, Reinit, ShapeError, StaticFway,
+    Broken, Dissemination, FanIn, Flags, Grouped, Meeting, Reinit, ShapeError, StaticFway, Tally,
     WakeUp,
 };
 use crate::machine::{Machine, Native, WayOut};
@@ -12,8 +12,8 @@ use crate::topology::Topology;
 ///
 /// | members | method | why |
 /// |---|---|---|
-/// | more than cores | central | only the last one to come has something to do, the others sleep |
-/// | up to 3 | central | the last of a round is the first of the next, and has the counter's line still |
+/// | more than cores | tally | only the last one to come has something to do, the others sleep |
+/// | up to 3 | tally | the last of a round is the first of the next, and has the line still |
 /// | of several caches | grouped | one step between caches |
 /// | of one of several caches, or 4 | dissemination | few steps, in which all work at once |
 /// | others | static f-way, a flag a line | every line moves once there and once back |
@@ -25,7 +25,7 @@ pub struct Shaped<M: Machine = Native>(Chosen<M>);
 
 #[derive(Debug)]
 enum Chosen<M: Machine> {
-    Central(Central<M>),
+    Tally(Tally<M>),
     Dissemination(Dissemination<M>),
     Grouped(Grouped<M>),
     Tree(StaticFway<M>),
@@ -42,21 +42,17 @@ impl<M: Machine> Shaped<M> {
     pub fn new(members: usize, topology: &Topology) -> Result<Self, ShapeError> {
         let shape = Shape { flags: Flags::Padded, ..Shape::for_members(members) };
         let members = shape.checked_members()?;
-        let group = topology.groups().first().copied().filter(|&group| group < members);
-        let chosen = match group {
-            _ if members <= 3 || members > topology.processors() => {
-                Chosen::Central(Central::build(&shape)?)
-            }
-            _ if members == 4 => Chosen::Dissemination(Dissemination::build(&shape)?),
-            Some(group) => Chosen::Grouped(Grouped::new(&shape, group)?),
-            None => {
+        let is_crowded = members > topology.processors();
+        Ok(Shaped(match topology.groups().first() {
+            _ if is_crowded || members <= 3 => Chosen::Tally(Tally::build(&shape)?),
+            Some(&group) if group < members => Chosen::Grouped(Grouped::new(&shape, group)?),
+            None if members > 4 => {
                 let levels = FanIn::Fixed(MOST).levels(members);
-                let tree =
-                    StaticFway::with(members, &levels, shape.flags, WakeUp::Global, Reinit::Count);
-                Chosen::Tree(tree)
+                let (flags, wake_up, reinit) = (shape.flags, WakeUp::Global, Reinit::Count);
+                Chosen::Tree(StaticFway::with(members, &levels, flags, wake_up, reinit))
             }
-        };
-        Ok(Shaped(chosen))
+            _ => Chosen::Dissemination(Dissemination::build(&shape)?),
+        }))
     }
 }
 
@@ -79,7 +75,7 @@ impl<M: Machine> Method<M> for Shaped<M> {
 impl<M: Machine> Meeting<M> for Shaped<M> {
     fn members(&self) -> usize {
         match &self.0 {
-            Chosen::Central(chosen) => chosen.members(),
+            Chosen::Tally(chosen) => chosen.members(),
             Chosen::Dissemination(chosen) => chosen.members(),
             Chosen::Grouped(chosen) => chosen.members(),
             Chosen::Tree(chosen) => chosen.members(),
@@ -95,10 +91,18 @@ impl<M: Machine> Meeting<M> for Shaped<M> {
         way_out: &WayOut<'_, M>,
     ) -> Result<(), Broken> {
         match &self.0 {
-            Chosen::Central(chosen) => chosen.meet_on(cpu, rank, round, way_out),
+            Chosen::Tally(chosen) => chosen.meet_on(cpu, rank, round, way_out),
             Chosen::Dissemination(chosen) => chosen.meet_on(cpu, rank, round, way_out),
             Chosen::Grouped(chosen) => chosen.meet_on(cpu, rank, round, way_out),
             Chosen::Tree(chosen) => chosen.meet_on(cpu, rank, round, way_out),
+        }
+    }
+
+    #[inline]
+    fn meet_unranked(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Option<Result<bool, Broken>> {
+        match &self.0 {
+            Chosen::Tally(chosen) => chosen.meet_unranked(cpu, way_out),
+            _ => None,
         }
     }
 }

@@ -155,7 +155,7 @@ pub trait Word<M: Machine>: Debug + Send + Sync {
     ) -> u64;
 
     /// Waits as [`wait_while`](Word::wait_while) does, but for an event that may be far away, and
-    /// with a way out: `None` where that opened first. Real threads spin, let others run, and at
+    /// with a way out: `None` where that was open and the word still blocked. Real threads spin, let others run, and at
     /// last sleep; who changes the word wakes them by [`signal`](Word::signal).
     fn sleep_while(
         &self,
@@ -164,17 +164,20 @@ pub trait Word<M: Machine>: Debug + Send + Sync {
         way_out: &WayOut<'_, M>,
         mut blocked: impl FnMut(u64) -> bool,
     ) -> Option<u64> {
-        for round in 0_u32.. {
+        let mut round = 0_u32;
+        loop {
             let value = self.load(order);
             if !blocked(value) {
                 return Some(value);
             }
             if way_out.is_open(cpu) {
-                break;
+                // Whoever opened it may have done so after the event.
+                let value = self.load(order);
+                return (!blocked(value)).then_some(value);
             }
             cpu.retry(round);
+            round = round.saturating_add(1);
         }
-        None
     }
 
     /// Writes the word and wakes those who [sleep](Word::sleep_while) on it. What was done before

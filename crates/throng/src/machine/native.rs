@@ -129,19 +129,13 @@ impl Word<Native> for NativeWord {
         way_out: &WayOut<'_, Native>,
         mut blocked: impl FnMut(u64) -> bool,
     ) -> Option<u64> {
-        let mut wait = Wait::new(way_out.patience);
-        loop {
+        for _ in 0..way_out.patience.eager_polls() {
             let value = self.0.load(order);
             if !blocked(value) {
                 return Some(value);
             }
-            if !wait.spins() {
-                if way_out.is_open(cpu) {
-                    return None;
-                }
-                wait.sleeps(&self.0, value, way_out.time_left(cpu));
-            }
         }
+        self.sleep_long(cpu, order, way_out, blocked)
     }
 
     #[inline]
@@ -174,6 +168,35 @@ impl Word<Native> for NativeWord {
             value = self.0.load(order);
         }
         value
+    }
+}
+
+impl NativeWord {
+    /// The part of [`sleep_while`](Word::sleep_while) that is not in a hurry.
+    #[cold]
+    #[inline(never)]
+    fn sleep_long(
+        &self,
+        cpu: &NativeCpu,
+        order: Ordering,
+        way_out: &WayOut<'_, Native>,
+        mut blocked: impl FnMut(u64) -> bool,
+    ) -> Option<u64> {
+        let mut wait = Wait::new(way_out.patience);
+        loop {
+            let value = self.0.load(order);
+            if !blocked(value) {
+                return Some(value);
+            }
+            if !wait.spins() {
+                if way_out.is_open(cpu) {
+                    // Whoever opened it may have done so after the event.
+                    let value = self.0.load(order);
+                    return (!blocked(value)).then_some(value);
+                }
+                wait.sleeps(&self.0, value, way_out.time_left(cpu));
+            }
+        }
     }
 }
 

@@ -61,6 +61,12 @@ impl Patience {
     /// than a time slice. Then it lets others run for the time of some slices.
     const IN_PASSING: Patience =
         Patience { spin: Duration::from_micros(2), yielding: Duration::from_millis(50) };
+
+    /// How many looks a wait begins with that have no pause between them.
+    #[inline]
+    pub(super) const fn eager_polls(&self) -> u32 {
+        if self.spin.is_zero() { 1 } else { EAGER_POLLS }
+    }
 }
 
 impl Default for Patience {
@@ -128,10 +134,11 @@ impl<M: Machine> fmt::Debug for WayOut<'_, M> {
 
 /// So many looks in a row are made without a pause, when a wait begins: what is about to happen is
 /// then seen at once, not up to 140 cycles later.
-const EAGER_POLLS: u32 = 64;
+const EAGER_POLLS: u32 = 16;
 
-/// Between two looks at the clock, so many polls.
-const POLLS_A_LOOK: u32 = 32;
+/// Between two looks at the clock, so many polls. Reading the clock takes as long as a line needs
+/// from core to core.
+const POLLS_A_LOOK: u32 = 64;
 
 /// No thread sleeps longer than this without a look at its way out.
 const LONGEST_SLEEP: Duration = Duration::from_millis(20);
@@ -158,23 +165,21 @@ enum Stage {
 impl Wait {
     #[inline]
     pub(super) const fn new(patience: Patience) -> Self {
-        Wait { patience, polls: 0, since: None }
+        // Without time to spin, the first look is followed by one at the clock.
+        let polls = if patience.spin.is_zero() { POLLS_A_LOOK - 1 } else { 0 };
+        Wait { patience, polls, since: None }
     }
 
-    /// A wait for somebody who is in the middle of something. It pauses from the first look on: it
-    /// is in the way of him who is to end it.
+    /// A wait for somebody who is in the middle of something.
     #[inline]
     pub(super) const fn in_passing() -> Self {
-        Wait { patience: Patience::IN_PASSING, polls: EAGER_POLLS, since: None }
+        Wait::new(Patience::IN_PASSING)
     }
 
     /// Waits a little by spinning, if it is still time for that.
     #[inline]
     pub(super) fn spins(&mut self) -> bool {
         self.polls = self.polls.wrapping_add(1);
-        if self.polls < EAGER_POLLS {
-            return true;
-        }
         spin_loop();
         !self.polls.is_multiple_of(POLLS_A_LOOK)
     }
@@ -186,7 +191,7 @@ impl Wait {
             return Stage::Spin;
         }
         // From now on, look at the clock after every poll.
-        self.polls = 0_u32.wrapping_sub(1);
+        self.polls = POLLS_A_LOOK - 1;
         if waited < self.patience.spin + self.patience.yielding {
             Stage::Yield
         } else {
