@@ -1,9 +1,10 @@
-//! Shared counters, made to keep their speed as the crowd of threads grows.
+//! Shared counters and barriers, made to keep their speed as the crowd of threads grows.
 //!
 //! A shared counter is the simplest way for threads to agree: unique ids, sequence numbers, loop
 //! indices, slots of a queue. It is also the simplest hot spot: every call moves the same cache
-//! line to another core. This crate has the known ways to spread that load, behind one trait, each
-//! checked in every way we know.
+//! line to another core. A barrier is the simplest way to wait for each other, and most of them are
+//! a counter, a lock and a queue of sleepers. This crate has the known ways to spread that load, each
+//! kind behind one trait, each checked in every way we know.
 //!
 //! # A tour
 //!
@@ -58,8 +59,31 @@
 //! # Ok::<(), throng::counter::ShapeError>(())
 //! ```
 //!
-//! **Treat all alike.** Every method implements [`counter::Counting`], and [`counter::methods`]
-//! lists them:
+//! **Meet.** [`Barrier`] is a drop-in for the standard library's: n threads meet, round after round.
+//! Handles with fixed ranks are a little faster, and notice when one of them dies:
+//!
+//! ```
+//! use std::thread;
+//! use throng::Barrier;
+//!
+//! thread::scope(|scope| {
+//!     for mut member in Barrier::team(4) {
+//!         scope.spawn(move || {
+//!             for _step in 0..1000 {
+//!                 // compute; then, when all have:
+//!                 member.wait();
+//!             }
+//!         });
+//!     }
+//! });
+//! ```
+//!
+//! How they meet is chosen by how many they are and which cores share a cache ([`topology`]). They
+//! spin for some microseconds, then let others run, then sleep. [`barrier`] has the methods to choose
+//! from.
+//!
+//! **Treat all alike.** Every counter implements [`counter::Counting`], and [`counter::methods`]
+//! lists them; every barrier implements [`barrier::Meeting`], and [`barrier::methods`] lists those:
 //!
 //! ```
 //! use throng::counter::{Shape, methods};
@@ -78,8 +102,10 @@
 //! nothing: the instructions are those of hand-written atomics, and a test compares them.
 //!
 //! # Panics
-//! No call of a counter panics. Constructors do not panic either: a shape that cannot be built is a
-//! [`counter::ShapeError`] that names the value and what is allowed.
+//! No call of a counter panics. `wait` of a barrier panics when a member that it would wait for has
+//! died, left or given up; `wait_checked` returns an error instead. Constructors of a shape that
+//! cannot be built return a [`ShapeError`] that names the value and what is allowed;
+//! [`Barrier::new`] and [`Barrier::team`] panic with that message.
 
 pub mod barrier;
 pub mod counter;

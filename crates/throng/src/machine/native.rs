@@ -6,7 +6,6 @@ use std::hint::spin_loop;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::sync::atomic::{self, AtomicU64, Ordering};
-use std::thread;
 use std::time::Instant;
 
 use super::waiting::{self, Wait};
@@ -256,11 +255,6 @@ thread_local! {
     static RANDOM: StdCell<u64> = const { StdCell::new(0) };
 }
 
-impl NativeCpu {
-    /// Rounds of [`Cpu::retry`] that spin before it yields.
-    const SPINNING_ROUNDS: u32 = 16;
-}
-
 impl Cpu for NativeCpu {
     #[inline]
     fn id(&self) -> usize {
@@ -294,11 +288,7 @@ impl Cpu for NativeCpu {
 
     #[inline]
     fn retry(&self, round: u32) {
-        if round < Self::SPINNING_ROUNDS {
-            spin_loop();
-        } else {
-            thread::yield_now();
-        }
+        waiting::retry(round);
     }
 
     fn clock(&self) -> u64 {
@@ -312,6 +302,7 @@ mod tests {
     use super::*;
     use crate::machine::Line;
     use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+    use std::thread;
     use std::time::Duration;
 
     fn word(value: u64) -> Line<NativeWord> {

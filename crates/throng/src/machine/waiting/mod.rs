@@ -228,6 +228,19 @@ impl Wait {
     }
 }
 
+/// The `round`-th failed round of a loop that no single word ends: spins at first, then lets others
+/// run, and naps when it has done so for long.
+#[inline]
+pub(super) fn retry(round: u32) {
+    const SPINNING: u32 = 16;
+    const YIELDING: u32 = 100_000;
+    match round {
+        0..SPINNING => spin_loop(),
+        SPINNING..YIELDING => thread::yield_now(),
+        _ => thread::sleep(NAP),
+    }
+}
+
 /// Wakes those who sleep on `word`, which was changed by a sequentially consistent operation.
 #[inline]
 pub(super) fn wake(word: &AtomicU64) {
