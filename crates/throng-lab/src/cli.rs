@@ -48,7 +48,7 @@ pub enum Command {
     /// report says so in its second line (JSON: `finished`, `trouble`); 1 when the counter or barrier
     /// failed its check, hangs though nobody was halted, or panicked; 2 when other arguments would
     /// help (`--steps`, `--processors`).
-    Simulate(SimulateArguments),
+    Simulate(Box<SimulateArguments>),
     /// Make a figure of a paper again: simulate its workload, draw it, judge what the paper claims
     ///
     /// Writes ID.csv, ID.svg and ID.json, and prints the numbers and the claims. Every value that a

@@ -126,17 +126,6 @@ impl BarrierRow {
     pub(super) fn at(&self, x: f64) -> Option<&BarrierMeasured> {
         self.cells.iter().find(|cell| cell.0 == x).map(|cell| &*cell.2)
     }
-
-    /// Where processors waited longest at `x`: the three worst kinds of lines, and what part of all
-    /// waiting that was.
-    pub(super) fn hottest(&self, x: f64) -> String {
-        let Some(measured) = self.at(x) else { return String::new() };
-        let total = measured.memory.total.waited_cycles.max(1) as f64;
-        let hottest = measured.memory.hottest(3).into_iter().map(|(place, traffic)| {
-            format!("{place} {:.0} %", 100.0 * traffic.waited_cycles as f64 / total)
-        });
-        hottest.collect::<Vec<_>>().join(", ")
-    }
 }
 
 /// The row of this name.
@@ -200,6 +189,5 @@ mod tests {
         let curve = rows[0].curve(cycles);
         let command = curve.command.unwrap();
         assert!(command.starts_with("throng simulate --barrier central "), "{command}");
-        assert!(rows[0].hottest(5.0).starts_with("arrived"), "{}", rows[0].hottest(5.0));
     }
 }

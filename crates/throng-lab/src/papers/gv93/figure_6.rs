@@ -21,6 +21,8 @@ const ROUNDS: u64 = 30;
 /// So many seeds are tried, at most.
 const SEEDS: u64 = 200;
 const SEEDS_SMOKE: u64 = 4;
+/// So many points are drawn.
+const SHOWN: usize = 20;
 /// The race must show within so many.
 const SOON: u64 = 50;
 
@@ -43,7 +45,11 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
             let count = failed.iter().filter(|(other, _)| *other <= seed).count();
             Point::exact((seed - lab.seed + 1) as f64, count as f64)
         };
-        Curve::measured(name, seeds.iter().map(so_far).collect())
+        // Some points will do.
+        let shown = seeds.iter().step_by(seeds.len().div_ceil(SHOWN)).chain(seeds.last());
+        let mut points: Vec<Point> = shown.map(so_far).collect();
+        points.dedup();
+        Curve::measured(name, points)
     };
     let panel = Panel::new(
         Axis::new("seeds tried", Scale::Linear),

@@ -23,6 +23,8 @@ use super::meetings::{
 };
 use super::{Findings, Panel};
 use crate::error::Error;
+use crate::simulated::barrier::BarrierTuning;
+use throng::barrier::Reinit;
 
 const CENTRAL: Contender = Contender::new("central", "central");
 /// Fan-in 4.
@@ -35,6 +37,13 @@ const MCS: Contender = Contender::new("MCS tree", "mcs-tree");
 const STATIC: Contender = Contender::new("static f-way", "static-fway");
 /// Fan-ins as Figure 5 chooses, up to 8.
 const DYNAMIC: Contender = Contender::new("dynamic f-way", "dynamic-fway");
+
+/// The same with flags that count rounds, so that nobody clears them: not the paper's.
+const STATIC_COUNTED: Contender = Contender {
+    label: "static f-way, counted",
+    tuning: BarrierTuning { reinit: Some(Reinit::Count), ..STATIC.tuning },
+    ..STATIC
+};
 
 const CONTENDERS: [Contender; 7] =
     [CENTRAL, COMBINING, DISSEMINATION, TOURNAMENT, MCS, STATIC, DYNAMIC];

@@ -291,17 +291,18 @@ fn claims(lab: &Lab, counted: &[Counted]) -> Vec<Claim> {
         1.0 + EXACT,
     );
     vec![
-        add_reason(critical, MCS_PATH),
+        critical,
         transactions,
         add_reason(coma("network transactions, COMA", |cell| &cell.in_step), TOGETHER),
-        coma("(ours, with work between rounds) network transactions, COMA", |cell| &cell.apart),
+        add_reason(
+            coma("(ours, with work between rounds) network transactions, COMA", |cell| &cell.apart),
+            TOGETHER,
+        ),
         add_reason(writers, TOGETHER),
         space,
     ]
 }
 
-const MCS_PATH: &str = "A tree with a member at every node has its root among them: for a power of f \
-    processors it has one level more than its logarithm";
 const TOGETHER: &str = "Who comes to a node of the dynamic tree at the same time as others finds them \
     all there, as they find him, and several go on";
 
