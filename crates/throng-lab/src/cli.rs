@@ -38,16 +38,17 @@ pub enum Command {
     Model(ModelArguments),
     /// Show the simulated machines, or the TOML file of one of them
     Machines(MachinesArguments),
-    /// Run one counter on a simulated machine, check every value and report what happened
+    /// Run one counter or barrier on a simulated machine, check it and report what happened
     ///
-    /// Every processor takes values, one after another, until so many have been handed out. The
-    /// same arguments give the same run, bit for bit.
+    /// Every processor takes values, one after another, until so many have been handed out. With
+    /// `--barrier` all processors meet instead, round after round. The same arguments give the same
+    /// run, bit for bit.
     ///
     /// Exit code: 0 also when processors were halted by `--fault` and others hang for it: the
-    /// report says so in its second line (JSON: `finished`, `trouble`); 1 when the counter failed
-    /// its check, hangs though nobody was halted, or panicked; 2 when other arguments would help
-    /// (`--steps`, `--processors`).
-    Simulate(SimulateArguments),
+    /// report says so in its second line (JSON: `finished`, `trouble`); 1 when the counter or barrier
+    /// failed its check, hangs though nobody was halted, or panicked; 2 when other arguments would
+    /// help (`--steps`, `--processors`).
+    Simulate(Box<SimulateArguments>),
     /// Make a figure of a paper again: simulate its workload, draw it, judge what the paper claims
     ///
     /// Writes ID.csv, ID.svg and ID.json, and prints the numbers and the claims. Every value that a
@@ -198,7 +199,7 @@ pub struct SimulateArguments {
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
 
-    /// How many processors take values [default: as many as the machine has]
+    /// How many processors take values, or meet [default: as many as the machine has]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub processors: Option<String>,
 
@@ -211,8 +212,8 @@ pub struct SimulateArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub values: Option<String>,
 
-    /// After each value a processor is busy with something else for 0 to so many cycles, at random
-    /// [default: 0]
+    /// After each value, or before each round, a processor is busy with something else for 0 to so
+    /// many cycles, at random [default: 0]
     #[arg(long, value_name = "CYCLES", allow_negative_numbers = true)]
     pub work: Option<String>,
 
@@ -262,7 +263,7 @@ pub struct SimulateArguments {
     pub faults: Vec<String>,
 
     /// Break the run off after so many steps of all processors together [default: 100 million, and
-    /// 2000 for each value]
+    /// 2000 for each value, or 20000 for each round of a processor]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub steps: Option<String>,
 
@@ -273,6 +274,49 @@ pub struct SimulateArguments {
     /// Write the report to this folder, as text and JSON, and its numbers as CSV, with charts
     #[arg(long, value_name = "DIR")]
     pub out: Option<std::path::PathBuf>,
+
+    /// The barrier, and its shape.
+    #[command(flatten)]
+    pub meeting: MeetingArguments,
+}
+
+/// Options of `throng simulate` for barriers.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Barriers")]
+pub struct MeetingArguments {
+    /// A barrier instead of a counter: shaped, central, combining-tree, dissemination, tournament,
+    /// mcs-tree, static-fway, dynamic-fway
+    #[arg(long, value_name = "METHOD", conflicts_with_all = ["method", "nodes", "values", "width",
+          "spin", "backoff", "prisms", "policy", "out"])]
+    pub barrier: Option<String>,
+
+    /// How many rounds are measured, after 20 that are not [default: 200]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "barrier")]
+    pub rounds: Option<String>,
+
+    /// How many meet at a node of a tree: a number; `fullest`, as GV93 Figure 5 chooses, up to 8; or
+    /// `machine`, by the groups of the machine, up to 16 [default: what the method's authors advise]
+    #[arg(
+        long,
+        value_name = "N|fullest|machine",
+        allow_negative_numbers = true,
+        requires = "barrier"
+    )]
+    pub fan_in: Option<String>,
+
+    /// Where the flags of those who meet at a node lie: `packed` on one line, or `padded`, a line
+    /// each [default: packed]
+    #[arg(long, value_name = "packed|padded", requires = "barrier")]
+    pub flags: Option<String>,
+
+    /// How those who wait learn that all have come: by one `global` word, or down the `tree`
+    /// [default: global]
+    #[arg(long, value_name = "global|tree", requires = "barrier")]
+    pub wake_up: Option<String>,
+
+    /// How flags are made ready for the next round: `clear` them, or `count` rounds [default: clear]
+    #[arg(long, value_name = "clear|count", requires = "barrier")]
+    pub reinit: Option<String>,
 }
 
 /// Arguments of `throng model`.

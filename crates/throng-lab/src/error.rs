@@ -96,8 +96,8 @@ pub enum Error {
         limit: u64,
         /// How many processors had not finished.
         unfinished: usize,
-        /// How many values had been handed out.
-        handed_out: usize,
+        /// How far it had come, in words.
+        done: String,
         /// The command that shows it again.
         replay: String,
     },
@@ -194,10 +194,10 @@ impl fmt::Display for Error {
                 write!(f, "{source}; `--processors` and `--nodes` say how many there are")
             }
             Error::Simulation { source } => write!(f, "{source}"),
-            Error::StepLimit { method, machine, limit, unfinished, handed_out, replay } => write!(
+            Error::StepLimit { method, machine, limit, unfinished, done, replay } => write!(
                 f,
-                "{method} on {machine}: not over after {limit} steps, with {handed_out} values \
-                 handed out and {unfinished} processor{} unfinished; `--steps` sets the limit; to \
+                "{method} on {machine}: not over after {limit} steps, with {done} \
+                 and {unfinished} processor{} unfinished; `--steps` sets the limit; to \
                  see it again: {replay}",
                 if *unfinished == 1 { "" } else { "s" }
             ),

@@ -51,9 +51,12 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
         Some(Command::Figure { id, options }) => papers::run(&FiguresPlan::one(&id, &options)?),
         Some(Command::Figures { ids, options }) => papers::run(&FiguresPlan::many(&ids, &options)?),
         Some(Command::Machines(typed)) => machines::show(&typed),
-        Some(Command::Simulate(typed)) => {
-            simulate::simulate(&simulate::SimulatePlan::resolve(&typed)?)
-        }
+        Some(Command::Simulate(typed)) => match &typed.meeting.barrier {
+            Some(method) => simulate::barrier::simulate(&simulate::barrier::BarrierPlan::resolve(
+                method, &typed,
+            )?),
+            None => simulate::simulate(&simulate::SimulatePlan::resolve(&typed)?),
+        },
         Some(Command::Model(typed)) => {
             model::report::answer(&model::plan::ModelPlan::resolve(&typed)?)
         }

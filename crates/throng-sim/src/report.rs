@@ -1,6 +1,6 @@
 //! What the memory did: for each line, and in all.
 
-use std::ops::AddAssign;
+use std::ops::{AddAssign, SubAssign};
 
 use throng::machine::Place;
 
@@ -36,6 +36,17 @@ impl AddAssign for Traffic {
     }
 }
 
+impl SubAssign for Traffic {
+    /// No number falls below 0.
+    fn sub_assign(&mut self, other: Self) {
+        let less = |number: &mut u64, other: u64| *number = number.saturating_sub(other);
+        less(&mut self.hits, other.hits);
+        less(&mut self.misses, other.misses);
+        less(&mut self.invalidations, other.invalidations);
+        less(&mut self.waited_cycles, other.waited_cycles);
+    }
+}
+
 /// What the memory did in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -59,5 +70,34 @@ impl MemoryReport {
         lines.sort_by_key(|line| std::cmp::Reverse(heat(line)));
         lines.truncate(count);
         lines
+    }
+
+    /// What came on top of `shorter`, a run that did the same with the same lines and ended sooner:
+    /// so that what only happens once, in the beginning, does not count.
+    ///
+    /// ```
+    /// use throng::counter::{Counting, Hardware};
+    /// use throng_sim::{Sim, Simulation};
+    ///
+    /// let report = |calls| {
+    ///     let run = Simulation::new().run(
+    ///         || Hardware::<Sim>::on_machine(),
+    ///         move |counter, cpu| (0..calls).for_each(|_| drop(counter.next_on(cpu))),
+    ///     );
+    ///     run.map(|outcome| outcome.memory)
+    /// };
+    /// let more = report(30)?.since(&report(10)?);
+    /// assert_eq!((more.total.accesses(), more.lines[0].1.accesses()), (20, 20));
+    /// # Ok::<(), throng_sim::SimError>(())
+    /// ```
+    #[must_use]
+    pub fn since(&self, shorter: &MemoryReport) -> MemoryReport {
+        let mut more = self.clone();
+        more.total -= shorter.total;
+        more.messages = more.messages.saturating_sub(shorter.messages);
+        for ((_, line), (_, less)) in more.lines.iter_mut().zip(&shorter.lines) {
+            *line -= *less;
+        }
+        more
     }
 }

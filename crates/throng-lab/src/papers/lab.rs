@@ -1,7 +1,7 @@
 //! Where figures get their numbers: runs in parallel, and none twice.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use throng_sim::MachineSpec;
@@ -10,6 +10,7 @@ use super::curve::{Curve, Point};
 use crate::error::Error;
 use crate::output;
 use crate::simulated::CountingRun;
+use crate::simulated::barrier::{BarrierMeasured, BarrierRun};
 use crate::simulated::measured::Measured;
 use crate::simulated::parallel::parallel;
 
@@ -23,14 +24,18 @@ pub struct Lab {
     pub seed: u64,
     /// On how many threads runs are simulated.
     pub threads: usize,
-    done: RefCell<HashMap<String, Rc<Measured>>>,
+    done: Done<Measured>,
+    done_barriers: Done<BarrierMeasured>,
 }
+
+/// Runs that have been made, by what tells them from others.
+type Done<M> = RefCell<HashMap<String, Rc<M>>>;
 
 impl Lab {
     /// A laboratory that has measured nothing yet.
     #[must_use]
     pub fn new(smoke: bool, seed: u64, threads: usize) -> Self {
-        Lab { smoke, seed, threads, done: RefCell::default() }
+        Lab { smoke, seed, threads, done: RefCell::default(), done_barriers: RefCell::default() }
     }
 
     /// One thing in full size, another in a small test.
@@ -50,27 +55,61 @@ impl Lab {
         MachineSpec::preset("alewife").expect("it comes with the simulator")
     }
 
+    /// A machine that comes with the simulator.
+    ///
+    /// # Panics
+    /// If there is none of this name.
+    #[must_use]
+    pub fn preset(&self, name: &str) -> MachineSpec {
+        MachineSpec::preset(name).unwrap_or_else(|| panic!("{name} comes with the simulator"))
+    }
+
     /// Measures all runs, each once, and checks them.
     ///
     /// # Errors
     /// That of the first run that failed.
     pub fn measure(&self, figure: &str, runs: &[CountingRun]) -> Result<Vec<Rc<Measured>>, Error> {
-        let mut new: Vec<(String, &CountingRun)> = Vec::new();
+        self.measure_new(figure, runs, &self.done, key, CountingRun::measure)
+    }
+
+    /// Measures all runs of barriers, each once, and checks them.
+    ///
+    /// # Errors
+    /// That of the first run that failed.
+    pub fn measure_barriers(
+        &self,
+        figure: &str,
+        runs: &[BarrierRun],
+    ) -> Result<Vec<Rc<BarrierMeasured>>, Error> {
+        let key = |run: &BarrierRun| format!("{} {}", run.replay_command(), run.warm_up);
+        self.measure_new(figure, runs, &self.done_barriers, key, BarrierRun::measure)
+    }
+
+    /// Measures those that were not yet, and returns all.
+    fn measure_new<R: Sync, M: Send>(
+        &self,
+        figure: &str,
+        runs: &[R],
+        done: &Done<M>,
+        key: impl Fn(&R) -> String,
+        measure: impl Fn(&R) -> Result<M, Error> + Sync,
+    ) -> Result<Vec<Rc<M>>, Error> {
+        let mut new: Vec<(String, &R)> = Vec::new();
+        let mut named = HashSet::new();
         for run in runs {
             let key = key(run);
-            let known = self.done.borrow().contains_key(&key);
-            if !known && !new.iter().any(|(other, _)| *other == key) {
+            if !done.borrow().contains_key(&key) && named.insert(key.clone()) {
                 new.push((key, run));
             }
         }
         let progress = output::progress_bar(new.len());
         progress.set_message(figure.to_owned());
-        let measured = parallel(&new, self.threads, &progress, |(_, run)| run.measure());
+        let measured = parallel(&new, self.threads, &progress, |(_, run)| measure(run));
         progress.finish_and_clear();
         for ((key, _), measured) in new.into_iter().zip(measured) {
-            self.done.borrow_mut().insert(key, Rc::new(measured?));
+            done.borrow_mut().insert(key, Rc::new(measured?));
         }
-        let done = self.done.borrow();
+        let done = done.borrow();
         Ok(runs.iter().map(|run| Rc::clone(&done[&key(run)])).collect())
     }
 

@@ -3,8 +3,8 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`dt96`], [`ss98`], [`rdt97`], [`st07`] | one file a figure: workload, parameters, claims |
-//! | [`ours`] | the same for the default counter: claims of our own |
+//! | [`dt96`], [`ss98`], [`rdt97`], [`st07`], [`gv93`] | one file a figure: workload, parameters, claims |
+//! | [`ours`] | the same for the default counter and barrier: claims of our own |
 //! | [`lab`] | runs, in parallel and none twice |
 //! | [`curve`] | measured curves, and what can be said about their shape |
 //! | [`claim`] | a claim, judged |
@@ -18,7 +18,9 @@ pub mod claim;
 pub mod curve;
 pub mod draw;
 pub mod dt96;
+pub mod gv93;
 pub mod lab;
+mod meetings;
 pub mod ours;
 pub mod plan;
 pub mod rdt97;
@@ -142,7 +144,7 @@ pub fn figures() -> &'static [Figure] {
     &FIGURES
 }
 
-static FIGURES: [Figure; 24] = [
+static FIGURES: [Figure; 32] = [
     dt96::figure_7::FIGURE,
     dt96::figure_8::FIGURE,
     dt96::figure_8b::FIGURE,
@@ -164,9 +166,17 @@ static FIGURES: [Figure; 24] = [
     st07::figure_14::FIGURE,
     st07::figure_15::FIGURE,
     st07::policy::FIGURE,
+    gv93::table_2::FIGURE,
+    gv93::figure_8::FIGURE,
+    gv93::figure_9::FIGURE,
+    gv93::figure_10::FIGURE,
+    gv93::figure_11::FIGURE,
+    gv93::fan_in::FIGURE,
+    gv93::figure_6::FIGURE,
     ours::figure_1::FIGURE,
     ours::figure_2::FIGURE,
     ours::figure_3::FIGURE,
+    ours::figure_4::FIGURE,
 ];
 
 /// The figure of this name.

@@ -2,8 +2,10 @@
 //! seen there.
 //!
 //! [`SimulatePlan`] is what was typed, resolved; [`CountingRun`] does it; [`report::Report`] is
-//! what there is to tell, as [text](text::render), as JSON, or as [files] in a folder.
+//! what there is to tell, as [text](text::render), as JSON, or as [files] in a folder. Barriers,
+//! whose runs have other numbers, have all of this in [`barrier`].
 
+pub mod barrier;
 pub mod files;
 pub mod report;
 pub mod text;

@@ -21,12 +21,14 @@
 //! # Ok::<(), throng_lab::error::Error>(())
 //! ```
 
+pub mod barrier;
 pub mod measured;
 pub mod options;
 pub mod parallel;
 pub mod reactive;
 pub mod self_tuning;
 pub mod surge;
+pub mod topology;
 pub mod trees;
 
 use std::cell::{Cell, RefCell};
@@ -315,7 +317,7 @@ impl CountingRun {
                 machine: self.machine_in_words(),
                 limit,
                 unfinished,
-                handed_out,
+                done: format!("{handed_out} values handed out"),
                 replay: self.replay_command(),
             }),
         }

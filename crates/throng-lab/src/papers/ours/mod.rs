@@ -1,5 +1,5 @@
-//! Figures of our own: the default [`Counter`](throng::Counter), which nobody tunes, against all that
-//! the papers have, tuned.
+//! Figures of our own: the default [`Counter`](throng::Counter) and the default
+//! [`Barrier`](throng::Barrier), which nobody tunes, against all that the papers have, tuned.
 //!
 //! A rival that has to be told something (a width, thresholds) is told the best of several *settings*
 //! at each number of processors, with hindsight. So a rival is at every point at least as good as
@@ -8,6 +8,7 @@
 pub mod figure_1;
 pub mod figure_2;
 pub mod figure_3;
+pub mod figure_4;
 
 use std::rc::Rc;
 

@@ -1,0 +1,200 @@
+//! The default barrier against the seven of GV93, each in its best shape, on a server of today and on
+//! the KSR-1.
+
+use throng::barrier::{Flags, Reinit, WakeUp};
+
+use super::*;
+use crate::papers::meetings::{
+    BarrierRow, Contender as Barrier, Setting, cycles, cycles_axis, measure_rows, processors_axis,
+};
+use crate::papers::{Figure, Findings};
+use crate::simulated::barrier::{BarrierTuning, FanInChoice, taken};
+
+const SERVER: [usize; 8] = [16, 32, 64, 96, 128, 192, 256, 384];
+const KSR1: [usize; 7] = [16, 32, 33, 64, 128, 192, 256];
+const SMOKE: [usize; 1] = [9];
+/// Where it is judged.
+const JUDGED: [(&str, &[f64]); 2] = [("server", &[192.0, 384.0]), ("ksr1", &[256.0])];
+/// Within so many times the best.
+const NEAR: f64 = 1.1;
+/// Rounds: there are many shapes.
+const ROUNDS: u64 = 60;
+const WARM_UP: u64 = 10;
+/// Work before each round, where processors should not come in step.
+const WORK: u32 = 1000;
+
+const THE_BARRIER: Barrier = Barrier::new("Barrier (shaped)", "shaped");
+const RIVALS: [Barrier; 7] = [
+    Barrier::new("central", "central"),
+    Barrier::new("combining tree", "combining-tree"),
+    Barrier::new("dissemination", "dissemination"),
+    Barrier::new("tournament", "tournament"),
+    Barrier::new("MCS tree", "mcs-tree"),
+    Barrier::new("static f-way", "static-fway"),
+    Barrier::new("dynamic f-way", "dynamic-fway"),
+];
+
+/// The figure.
+pub const FIGURE: Figure = Figure {
+    id: "THRONG-4",
+    title: "the default barrier against all others, each in its best shape",
+    paper: "throng, ours",
+    shows: "Without tuning, Barrier is near the best of all others, each tuned for every P.",
+    find,
+};
+
+fn find(lab: &Lab) -> Result<Findings, Error> {
+    let mut panels = Vec::new();
+    let mut claims = Vec::new();
+    let mut setups = Vec::new();
+    for (machine, judged_at) in JUDGED {
+        let in_step =
+            Setting { rounds: ROUNDS, warm_up: WARM_UP, ..Setting::on(lab.preset(machine)) };
+        let apart = Setting { work: WORK, ..in_step.clone() };
+        let title = format!("{machine}, nothing to do between rounds");
+        let curves = best_curves(lab, &in_step, cycles)?;
+        claims.extend(judged_at.iter().map(|&x| near(lab, machine, &curves, x)));
+        panels.push(Panel { title, ..Panel::new(processors_axis(), cycles_axis(), curves) });
+        let curves = best_curves(lab, &apart, |m| m.last_in_last_out_cycles)?;
+        let mark = "(with work between rounds) ";
+        claims.extend(judged_at.iter().map(|&x| near(lab, machine, &curves, x).marked(mark)));
+        let title = format!(
+            "{machine}, 0 to {WORK} cycles of work before each round; from the last arrival to the \
+             last leaving"
+        );
+        panels.push(Panel { title, ..Panel::new(processors_axis(), cycles_axis(), curves) });
+        setups.push(in_step.in_words(lab));
+    }
+    Ok(Findings { setup: setups.join("; "), panels, claims })
+}
+
+/// The default, and each rival in its best shape at each number of members.
+fn best_curves(
+    lab: &Lab,
+    setting: &Setting,
+    number: fn(&crate::simulated::barrier::BarrierMeasured) -> f64,
+) -> Result<Vec<Curve>, Error> {
+    let members: &[usize] = match setting.machine.name.as_str() {
+        "server" => &SERVER,
+        _ => &KSR1,
+    };
+    let members = lab.pick(members, &SMOKE[..]);
+    let contenders = std::iter::once(THE_BARRIER).chain(RIVALS);
+    let contenders: Vec<(Barrier, Vec<Barrier>)> =
+        contenders.map(|contender| (contender, shapes(lab, contender))).collect();
+    let rows = contenders.iter().flat_map(|(_, shapes)| shapes).map(|shape| {
+        let run = |&p: &usize| (p as f64, setting.run(lab, shape.barrier(), p));
+        (shape.label.to_owned(), members.iter().map(run).collect())
+    });
+    let mut measured = measure_rows(lab, FIGURE.id, rows.collect())?.into_iter();
+    let mut best = |(_, shapes): &(Barrier, Vec<Barrier>)| {
+        best_of(&measured.by_ref().take(shapes.len()).collect::<Vec<_>>(), number)
+    };
+    Ok(contenders.iter().map(&mut best).collect())
+}
+
+/// The method in all shapes that make a difference.
+fn shapes(lab: &Lab, contender: Barrier) -> Vec<Barrier> {
+    let takes = taken(contender.method);
+    let fixed = lab.pick(&[2, 3, 4, 8, 16][..], &[4][..]).iter().map(|&f| FanInChoice::Fixed(f));
+    let by_level = [FanInChoice::Fullest, FanInChoice::Machine];
+    // A tree of members at every node has one fan-in.
+    let by_level = by_level.into_iter().filter(|_| contender.method != "mcs-tree");
+    let fan_ins = options(takes.fan_in, fixed.chain(by_level).collect());
+    let flags = options(takes.flags, vec![Flags::Packed, Flags::Padded]);
+    let wake_ups = options(takes.wake_up, vec![WakeUp::Global, WakeUp::Tree]);
+    let reinits = options(takes.reinit, vec![Reinit::Clear, Reinit::Count]);
+    let mut shapes = Vec::new();
+    for &fan_in in &fan_ins {
+        for &flags in &flags {
+            for &wake_up in &wake_ups {
+                for &reinit in &reinits {
+                    let tuning = BarrierTuning { fan_in, flags, wake_up, reinit };
+                    shapes.push(Barrier { tuning, ..contender });
+                }
+            }
+        }
+    }
+    shapes
+}
+
+/// All values of an option, or that it is left out.
+fn options<T>(is_taken: bool, values: Vec<T>) -> Vec<Option<T>> {
+    if is_taken { values.into_iter().map(Some).collect() } else { vec![None] }
+}
+
+/// The lowest of rows of the same numbers of members, and in the note which these are.
+fn best_of(
+    rows: &[BarrierRow],
+    number: fn(&crate::simulated::barrier::BarrierMeasured) -> f64,
+) -> Curve {
+    let points = rows[0].cells.len();
+    let best_at = |i: usize| {
+        let all = rows.iter().map(|row| &row.cells[i]);
+        all.min_by(|a, b| number(&a.2).total_cmp(&number(&b.2))).expect("there is a shape")
+    };
+    let point = |i: usize| Point::exact(best_at(i).0, number(&best_at(i).2));
+    let choices: Vec<(f64, &str)> =
+        (0..points).map(|i| (best_at(i).0, best_at(i).1.barrier.options.as_str())).collect();
+    Curve {
+        command: points.checked_sub(1).map(|last| best_at(last).1.replay_command()),
+        note: (rows.len() > 1).then(|| in_words(&choices)),
+        ..Curve::measured(rows[0].name.clone(), (0..points).map(point).collect())
+    }
+}
+
+fn near(lab: &Lab, machine: &str, curves: &[Curve], x: f64) -> Claim {
+    let claim = Claim::new(
+        format!("Barrier is near the best of all others in their best shapes ({machine}, P = {x})"),
+        format!("time at most {NEAR} times that of the best"),
+    );
+    let rivals = curves.iter().filter(|curve| curve.name != THE_BARRIER.label);
+    let best = rivals.filter_map(|curve| Some((curve.at(x)?, curve)));
+    let Some((best, rival)) = best.min_by(|a, b| a.0.total_cmp(&b.0)) else { return claim };
+    let Some(own) = find_curve(curves, THE_BARRIER.label).at(x) else { return claim };
+    let shape = rival.note.as_deref().unwrap_or("it has one shape only");
+    claim
+        .judged(
+            format!("{:.2} times {} ({own:.0} against {best:.0} cycles)", own / best, rival.name),
+            lab.judge(own <= NEAR * best),
+        )
+        .because(format!("{}: {shape}", rival.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::curve::tests::curve;
+
+    #[test]
+    fn near_is_judged_against_the_best() {
+        let lab = Lab::new(false, 1, 1);
+        let judged = |own: f64| {
+            let curves = [
+                curve(THE_BARRIER.label, &[(192.0, own)]),
+                curve("central", &[(192.0, 900.0)]),
+                curve("dissemination", &[(192.0, 100.0)]),
+            ];
+            near(&lab, "server", &curves, 192.0)
+        };
+        assert_eq!(judged(109.0).holds, Some(true));
+        let missed = judged(150.0);
+        assert_eq!(missed.holds, Some(false));
+        assert_eq!(missed.measured, "1.50 times dissemination (150 against 100 cycles)");
+    }
+
+    #[test]
+    fn every_shape_that_makes_a_difference_is_tried() {
+        let lab = Lab::new(false, 1, 1);
+        let count = |i: usize| shapes(&lab, RIVALS[i]).len();
+        assert_eq!([0, 1, 2, 3, 4, 5, 6].map(count), [1, 14, 2, 2, 20, 56, 28]);
+        assert_eq!(shapes(&lab, THE_BARRIER).len(), 1);
+    }
+
+    #[test]
+    fn a_small_one_can_be_made() {
+        let findings = find(&Lab::new(true, 1, 2)).unwrap();
+        assert_eq!((findings.panels.len(), findings.claims.len()), (4, 6));
+        assert!(findings.panels.iter().all(|panel| panel.series.len() == 8));
+    }
+}
