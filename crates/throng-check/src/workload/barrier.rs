@@ -13,6 +13,9 @@ use crate::spec::{Violation, check_anonymous, check_rounds, check_team};
 /// A method's barrier whose method has been forgotten.
 type AnyMeeting<M> = Box<dyn Meeting<M>>;
 
+/// A member of a team that meets by any method.
+type AnyMember<M> = Member<AnyMeeting<M>, M>;
+
 fn build<M: Machine>(method: &Registered<M>, shape: &Shape) -> AnyMeeting<M> {
     method.build(shape).unwrap_or_else(|error| panic!("{}: {error}", method.about.name))
 }
@@ -48,6 +51,7 @@ enum Paper<M: Machine> {
     /// A word for each writer, read and written relaxed.
     Words(Vec<Line<M::Word>>),
     /// A cell for each writer and reader.
+    #[cfg_attr(not(feature = "worlds"), allow(dead_code, reason = "for loom, which watches it"))]
     Cells(Vec<M::Cell<u64>>),
 }
 
@@ -254,7 +258,7 @@ impl<M: Machine> std::fmt::Debug for ObservedMeeting<M> {
 /// ```
 pub struct ObservedTeam<M: Machine> {
     name: &'static str,
-    members: Vec<Mutex<Option<Member<AnyMeeting<M>, M>>>>,
+    members: Vec<Mutex<Option<AnyMember<M>>>>,
     register: Register,
     letters: Letters<M>,
 }
@@ -316,7 +320,7 @@ impl<M: Machine> std::fmt::Debug for ObservedTeam<M> {
 /// A member of a team under observation. Once dropped, it does not come any more.
 pub struct Attendee<'a, M: Machine> {
     /// The member. Rounds that it comes to by itself are not recorded.
-    pub member: Member<AnyMeeting<M>, M>,
+    pub member: AnyMember<M>,
     team: &'a ObservedTeam<M>,
 }
 

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Trial;
 use throng::Barrier;
 use throng::barrier::{
-    Anonymous, Broken, Flags, Meeting, Member, Registered, Reinit, Shape, WaitResult, WakeUp,
-    methods, team,
+    Anonymous, Broken, FanIn, Flags, Meeting, Member, Registered, Reinit, Shape, WaitResult,
+    WakeUp, methods, team,
 };
 use throng::machine::{Cpu, Native, Patience, WayOut};
 use throng_check::history::Visit;
@@ -25,9 +25,10 @@ type AnyMeeting = Box<dyn Meeting>;
 fn build(method: Registered<Native>, members: usize) -> AnyMeeting {
     // Trees of several levels also for few.
     let shape = Shape {
+        fan_in: FanIn::Fixed(2 + members % 3),
         flags: Flags::Padded,
-        wake_up: if members % 2 == 0 { WakeUp::Global } else { WakeUp::Tree },
-        reinit: if members % 3 == 0 { Reinit::Clear } else { Reinit::Count },
+        wake_up: if members.is_multiple_of(2) { WakeUp::Global } else { WakeUp::Tree },
+        reinit: if members.is_multiple_of(3) { Reinit::Clear } else { Reinit::Count },
         ..Shape::for_members(members)
     };
     method.build(&shape).expect("a shape for threads")
