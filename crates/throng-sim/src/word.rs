@@ -130,7 +130,7 @@ impl Word<Sim> for SimWord {
     }
 
     /// Looks as [`wait_while`](Word::wait_while) does, and at the way out every
-    /// [`WAY_OUT_CYCLES`].
+    /// 100 000 cycles.
     fn sleep_while(
         &self,
         cpu: &SimCpu,
