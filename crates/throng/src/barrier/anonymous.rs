@@ -56,7 +56,8 @@ pub struct Anonymous<B: Meeting<M>, M: Machine = Native> {
 impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
     /// At `meeting`.
     pub fn new(meeting: B) -> Self {
-        Anonymous::with(meeting, Patience::default())
+        let patience = Patience::for_threads(meeting.members());
+        Anonymous::with(meeting, patience)
     }
 
     pub(super) fn with(meeting: B, patience: Patience) -> Self {

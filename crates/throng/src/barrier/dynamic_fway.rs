@@ -1,6 +1,6 @@
 //! A tournament of f in which the last to come goes on.
 
-use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, SeqCst};
 
 use super::flags::{FlagAt, FlagBoard};
 use super::method::{About, Method, Shape};
@@ -15,13 +15,16 @@ use crate::machine::{Machine, Native, WayOut, Word};
 /// [static one](super::StaticFway), but the one who finds all others there goes on. Nobody looks at a
 /// flag twice, so on a machine whose memory is all cache, few lines move.
 ///
-/// Several may find all others there, and all of them go on: they write the same flag with the same
-/// value, and tell the same.
+/// Several may find all others there. The first of them to write the flag of the node above goes on;
+/// the others find that flag written, and wait.
 ///
 /// # Differs from the paper
 /// - Figure 14 writes its own flag and then reads the others. Two that do so at the same time must
 ///   not both miss the other, or nobody goes on: the paper's machines see to that, today's do not,
 ///   without a fence between the two.
+/// - In Figure 14 all who find the others there go on, and write the same flags: on the simulated
+///   KSR-1 up to 128 members to one flag. Here a flag is written by a swap, and who finds it written
+///   leaves the way to who wrote it.
 /// - A flag is the number of rounds its writer came to, not a sense. A member that is late in seeing
 ///   that all have come may find flags of the next round; then the round is over, for which it need
 ///   not go on but only look at the bell.
@@ -82,9 +85,9 @@ impl<M: Machine> Meeting<M> for DynamicFway<M> {
         let mut passed = 0;
         for step in path {
             let own = self.flags[step.node][step.place];
-            self.board.word(own).store(round + 1, Release);
+            let is_told = self.board.word(own).swap(round + 1, AcqRel) == round + 1;
             M::fence(SeqCst);
-            if !self.is_complete(step.node, round) {
+            if is_told || !self.is_complete(step.node, round) {
                 self.bells.wait(cpu, step.node, round, way_out)?;
                 break;
             }

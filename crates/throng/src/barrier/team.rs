@@ -75,7 +75,8 @@ pub struct Member<B: Meeting<M>, M: Machine = Native> {
 /// # Ok::<(), throng::ShapeError>(())
 /// ```
 pub fn team<B: Meeting<M>, M: Machine>(meeting: B) -> Vec<Member<B, M>> {
-    team_with(meeting, Patience::default())
+    let patience = Patience::for_threads(meeting.members());
+    team_with(meeting, patience)
 }
 
 pub(super) fn team_with<B: Meeting<M>, M: Machine>(

@@ -27,6 +27,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Cpu, Machine, Word};
+use crate::topology::Topology;
 
 mod bed;
 
@@ -61,6 +62,12 @@ impl Patience {
     /// than a time slice. Then it lets others run for the time of some slices.
     const IN_PASSING: Patience =
         Patience { spin: Duration::from_micros(2), yielding: Duration::from_millis(50) };
+
+    /// For `threads` threads that wait for each other on this machine.
+    #[must_use]
+    pub fn for_threads(threads: usize) -> Self {
+        if threads > Topology::here().processors() { Patience::CROWDED } else { Patience::ROOMY }
+    }
 
     /// How many looks a wait begins with that have no pause between them.
     #[inline]
