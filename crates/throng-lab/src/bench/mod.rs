@@ -8,6 +8,8 @@
 //! | [`stats`] | medians, and how far numbers lie apart |
 //! | `grid`, `noise` | the table, and how far to trust it |
 //! | [`json`] | where every single number goes, for other programs |
+//! | [`barriers`] | `throng bench barriers` |
+//! | [`heat`] | `throng bench heat` |
 //!
 //! and for counters:
 //!
@@ -20,9 +22,11 @@
 //! | [`report`] | the table and the sentence below it |
 //! | `document` | every single number |
 
+pub mod barriers;
 mod crew;
 mod document;
 mod grid;
+pub mod heat;
 pub mod json;
 mod noise;
 pub mod pace;
