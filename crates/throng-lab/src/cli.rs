@@ -123,6 +123,92 @@ pub enum BenchTarget {
     /// the standard library. All values are kept and checked: each of 0, 1, 2, ... must have been
     /// handed out exactly once.
     Counters(CountersArguments),
+    /// Measure how long a round of each barrier takes
+    ///
+    /// Threads meet, round after round, with nothing in between. Every barrier is measured on every
+    /// number of threads, several times in turn, beside the barrier of the standard library and
+    /// those of the crates `hurdles` and `spin`. While measured it is watched: a thread that is let
+    /// out before another has come fails the run.
+    Barriers(BarriersArguments),
+    /// Measure a computation with a barrier in every step: heat that spreads over a plate
+    ///
+    /// The rows of a square plate are shared out among threads, which meet after every step. Beside
+    /// the barriers, rayon does the same with one parallel loop a step. Every result is compared
+    /// with that of one thread, bit for bit.
+    Heat(HeatArguments),
+}
+
+/// Arguments of `throng bench barriers`.
+#[derive(Debug, Default, Args)]
+pub struct BarriersArguments {
+    /// Fewer and shorter runs
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Numbers of threads to measure, such as 2,4,8 [default: powers of two from 2 up to twice the
+    /// cores]
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true)]
+    pub threads: Option<String>,
+
+    /// Measure only this barrier, and std; may be repeated [default: all]
+    ///
+    /// The library's: barrier (`Barrier`), team (`Barrier::team`); its methods as teams: shaped,
+    /// central, combining-tree, dissemination, tournament, mcs-tree, static-fway (flags packed),
+    /// static-fway-padded (a line each), dynamic-fway. Others: std, hurdles, spin.
+    #[arg(long = "method", value_name = "NAME")]
+    pub methods: Vec<String>,
+
+    /// Measure what waiting costs instead: one thread comes late, and the others wait for it
+    #[arg(long, conflicts_with = "rounds")]
+    pub idle: bool,
+
+    /// How often each barrier is measured on each number of threads [default: 9, quick: 5, idle: 3]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub repetitions: Option<String>,
+
+    /// Time of one run in milliseconds; with `--idle`, how late the last one comes [default: 40,
+    /// quick: 10, idle: 100]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    pub milliseconds: Option<String>,
+
+    /// Measure so many rounds a run, however long they take [default: as many as fit into the time]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub rounds: Option<String>,
+
+    /// Write every single measurement to this file as JSON; `-` is standard output, and the table
+    /// then goes to standard error
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<std::path::PathBuf>,
+}
+
+/// Arguments of `throng bench heat`.
+#[derive(Debug, Default, Args)]
+pub struct HeatArguments {
+    /// Fewer and shorter runs
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Numbers of threads to measure, such as 2,4,8 [default: powers of two from 2 up to twice the
+    /// cores]
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true)]
+    pub threads: Option<String>,
+
+    /// How many cells the plates have on a side [default: 64,256,1024]
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true)]
+    pub sizes: Option<String>,
+
+    /// How many steps a run has [default: by the size, 256 to 4096; quick: a quarter]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub steps: Option<String>,
+
+    /// How often each is measured [default: 9, quick: 5]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub repetitions: Option<String>,
+
+    /// Write every single measurement to this file as JSON; `-` is standard output, and the table
+    /// then goes to standard error
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<std::path::PathBuf>,
 }
 
 /// Arguments of `throng bench counters`.

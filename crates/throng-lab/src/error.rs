@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use throng::counter::ShapeError;
 use throng_sim::SimError;
 
+use crate::bench::barriers::witness::Early;
 use crate::bench::verify::Wrong;
 
 /// Why the program stopped.
@@ -139,6 +140,24 @@ pub enum Error {
         /// What was wrong.
         wrong: Wrong,
     },
+    /// A barrier let a thread out of a round before all had come to it.
+    LetThrough {
+        /// The barrier.
+        method: &'static str,
+        /// On how many threads.
+        threads: usize,
+        /// Who saw it.
+        early: Early,
+    },
+    /// A plate has other temperatures than one computed on one thread.
+    Differs {
+        /// How the threads waited for each other.
+        method: &'static str,
+        /// On how many threads.
+        threads: usize,
+        /// How many cells the plate has on a side.
+        size: usize,
+    },
 }
 
 impl Error {
@@ -162,7 +181,9 @@ impl Error {
             | Error::Chart { .. }
             | Error::Spawn { .. }
             | Error::Panicked { .. }
-            | Error::Miscounted { .. } => 1,
+            | Error::Miscounted { .. }
+            | Error::LetThrough { .. }
+            | Error::Differs { .. } => 1,
         }
     }
 }
@@ -216,6 +237,14 @@ impl fmt::Display for Error {
             Error::Miscounted { method, threads, wrong } => {
                 write!(f, "{method} miscounted on {}: {wrong}", count(*threads))
             }
+            Error::LetThrough { method, threads, early } => {
+                write!(f, "{method} did not hold on {}: {early}", count(*threads))
+            }
+            Error::Differs { method, threads, size } => write!(
+                f,
+                "heat on {size} x {size} cells with {method} on {}: not the result of one thread",
+                count(*threads)
+            ),
         }
     }
 }

@@ -48,6 +48,12 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
         Some(Command::Bench { target: BenchTarget::Counters(typed) }) => {
             bench::counters(plan::CountersPlan::resolve(&typed)?)
         }
+        Some(Command::Bench { target: BenchTarget::Barriers(typed) }) => {
+            bench::barriers::barriers(bench::barriers::plan::BarriersPlan::resolve(&typed)?)
+        }
+        Some(Command::Bench { target: BenchTarget::Heat(typed) }) => {
+            bench::heat::heat(bench::heat::plan::HeatPlan::resolve(&typed)?)
+        }
         Some(Command::Figure { id, options }) => papers::run(&FiguresPlan::one(&id, &options)?),
         Some(Command::Figures { ids, options }) => papers::run(&FiguresPlan::many(&ids, &options)?),
         Some(Command::Machines(typed)) => machines::show(&typed),
@@ -74,6 +80,8 @@ const MORE: &str = "
 More:
   throng list                    what each of these is, what it promises and where it comes from
   throng bench counters          the same measurement, longer and steadier
+  throng bench barriers          how long threads take to meet, by barrier
+  throng bench heat              a computation with a barrier in every step
   throng figures                 the figures of the papers made again, on a simulated machine
   throng bench counters --help   choose methods, threads and width; write the numbers as JSON
   throng simulate                a counter on a simulated machine of 256 processors

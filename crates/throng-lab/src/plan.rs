@@ -136,17 +136,27 @@ fn shape(threads: usize, width: Option<usize>) -> Shape {
 }
 
 /// Powers of two up to twice the cores, the cores, and twice the cores.
-fn default_threads(cores: usize) -> Vec<usize> {
+pub(crate) fn default_threads(cores: usize) -> Vec<usize> {
     let most = (2 * cores).min(MAX_THREADS);
     let powers = (0..).map(|k| 1 << k).take_while(|&n| n < most);
     ascending_once(powers.chain([cores.min(most), most]).collect())
 }
 
 fn parse_threads(list: &str) -> Result<Vec<usize>, Error> {
-    let allowed = format!("whole numbers from 1 to {MAX_THREADS}, separated by commas");
+    numbers("--threads", list, 1..=MAX_THREADS)
+}
+
+/// The numbers in a list that was typed: ascending, each once.
+pub(crate) fn numbers(
+    option: &'static str,
+    list: &str,
+    range: RangeInclusive<usize>,
+) -> Result<Vec<usize>, Error> {
+    let allowed =
+        format!("whole numbers from {} to {}, separated by commas", range.start(), range.end());
     let counts = list
         .split(',')
-        .map(|item| number("--threads", item, 1..=MAX_THREADS, &allowed))
+        .map(|item| number(option, item, range.clone(), &allowed))
         .collect::<Result<_, _>>()?;
     Ok(ascending_once(counts))
 }

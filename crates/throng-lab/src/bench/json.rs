@@ -1,4 +1,4 @@
-//! Every single number, for other programs.
+//! Where every single number goes, for other programs.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -6,12 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::Sample;
-use super::setup::Setup;
-use super::summary::{Cell, Summary};
 use crate::error::Error;
 use crate::output::forgive_closed_pipe;
-use crate::plan::CountersPlan;
 
 /// Where the numbers go, opened before anything is measured.
 #[derive(Debug)]
@@ -55,19 +51,14 @@ impl JsonTarget {
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn write(
-        self,
-        plan: &CountersPlan,
-        setup: &Setup,
-        samples: &[Sample],
-        summary: &Summary,
-    ) -> Result<(), Error> {
-        let document = Document::new(plan, setup, samples, summary);
+    pub fn write(self, document: &impl Serialize) -> Result<(), Error> {
         match self {
-            JsonTarget::Stdout => forgive_closed_pipe(document.write_to(io::stdout().lock()))
-                .map_err(|source| Error::Write { to: "standard output".to_owned(), source }),
+            JsonTarget::Stdout => {
+                forgive_closed_pipe(write_document(document, io::stdout().lock()))
+                    .map_err(|source| Error::Write { to: "standard output".to_owned(), source })
+            }
             JsonTarget::File { path, file } => emptied(file)
-                .and_then(|file| document.write_to(file))
+                .and_then(|file| write_document(document, file))
                 .map_err(|source| Error::Write { to: path.display().to_string(), source }),
         }
     }
@@ -81,49 +72,9 @@ fn emptied(file: File) -> io::Result<File> {
     Ok(file)
 }
 
-/// What is written, in the order of the fields.
-#[derive(Serialize)]
-struct Document<'a> {
-    throng: &'static str,
-    benchmark: &'static str,
-    setup: &'a Setup,
-    reference: &'static str,
-    threads: &'a [usize],
-    width: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pace: Option<String>,
-    repetitions: usize,
-    milliseconds: f64,
-    summary: Vec<&'a Cell>,
-    runs: &'a [Sample],
-}
-
-impl<'a> Document<'a> {
-    fn new(
-        plan: &'a CountersPlan,
-        setup: &'a Setup,
-        samples: &'a [Sample],
-        summary: &'a Summary,
-    ) -> Self {
-        Document {
-            throng: env!("CARGO_PKG_VERSION"),
-            benchmark: "counters",
-            setup,
-            reference: crate::peers::reference().about.name,
-            threads: &plan.threads,
-            width: plan.width,
-            pace: plan.pace.in_words(),
-            repetitions: plan.repetitions,
-            milliseconds: plan.run_time.as_secs_f64() * 1e3,
-            summary: summary.cells().collect(),
-            runs: samples,
-        }
-    }
-
-    fn write_to(&self, target: impl Write) -> io::Result<()> {
-        let mut target = BufWriter::new(target);
-        serde_json::to_writer_pretty(&mut target, self)?;
-        target.write_all(b"\n")?;
-        target.flush()
-    }
+fn write_document(document: &impl Serialize, target: impl Write) -> io::Result<()> {
+    let mut target = BufWriter::new(target);
+    serde_json::to_writer_pretty(&mut target, document)?;
+    target.write_all(b"\n")?;
+    target.flush()
 }

@@ -3,19 +3,37 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`setup`] | what machine this is, and how it feels right now |
+//! | [`window`] | the phases of a run, and the time they change |
+//! | `crew` | threads that begin together |
+//! | [`stats`] | medians, and how far numbers lie apart |
+//! | `grid`, `noise` | the table, and how far to trust it |
+//! | [`json`] | where every single number goes, for other programs |
+//! | [`barriers`] | `throng bench barriers` |
+//! | [`heat`] | `throng bench heat` |
+//!
+//! and for counters:
+//!
+//! | module | what it does |
+//! |---|---|
 //! | [`run`] | one measured run |
 //! | [`pace`] | how a thread takes its values, with work in between or not |
-//! | [`window`] | the phases of a run, and the time they change |
 //! | [`verify`] | the exact check of what was handed out |
 //! | [`summary`] | medians, ratios, fairness |
 //! | [`report`] | the table and the sentence below it |
-//! | [`json`] | every single number, for other programs |
+//! | `document` | every single number |
 
+pub mod barriers;
+mod crew;
+mod document;
+mod grid;
+pub mod heat;
 pub mod json;
+mod noise;
 pub mod pace;
 pub mod report;
 pub mod run;
 pub mod setup;
+pub mod stats;
 pub mod summary;
 pub mod verify;
 pub mod window;
@@ -29,6 +47,8 @@ use throng::machine::Native;
 use crate::error::{self, Error};
 use crate::output;
 use crate::plan::CountersPlan;
+use document::Document;
+use json::JsonTarget;
 use run::{Failure, Memory};
 use setup::{Pinning, Setup};
 use summary::Summary;
@@ -63,16 +83,23 @@ pub fn counters(mut plan: CountersPlan) -> Result<(), Error> {
     let samples = measure_all(&plan, &pinning)?;
     let summary = Summary::of(&plan, &samples);
     let text = report::text(&plan, &setup, &summary);
-    match plan.json.take() {
+    let json = plan.json.take();
+    publish(&text, json, &Document::new(&plan, &setup, &samples, &summary))
+}
+
+/// Prints the text, and writes the numbers where that was asked for. Where they go to standard
+/// output, the text goes to standard error.
+fn publish(text: &str, json: Option<JsonTarget>, document: &impl Serialize) -> Result<(), Error> {
+    match json {
         Some(target) if target.is_stdout() => {
-            output::say(&text);
-            target.write(&plan, &setup, &samples, &summary)
+            output::say(text);
+            target.write(document)
         }
         Some(target) => {
-            output::print(&text)?;
-            target.write(&plan, &setup, &samples, &summary)
+            output::print(text)?;
+            target.write(document)
         }
-        None => output::print(&text),
+        None => output::print(text),
     }
 }
 

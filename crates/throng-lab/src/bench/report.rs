@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
+use super::grid::{Grid, Row};
+use super::noise;
 use super::setup::Setup;
-use super::summary::{Cell, Summary, median};
+use super::summary::{Cell, Summary};
 use crate::error::count;
+use crate::numbers::counted;
 use crate::plan::CountersPlan;
-use crate::table::{Align, aligned};
 
 /// Everything a person reads after a measurement.
 #[must_use]
@@ -21,17 +23,7 @@ pub fn text(plan: &CountersPlan, setup: &Setup, summary: &Summary) -> String {
 
 /// One line: on what, and how, it was measured.
 fn setup_line(plan: &CountersPlan, setup: &Setup) -> String {
-    let plural = |n: usize| if n == 1 { "" } else { "s" };
-    let mut line = format!(
-        "{}, {} processor{}, threads {}pinned",
-        setup.processor,
-        setup.cores,
-        plural(setup.cores),
-        if setup.pinned { "" } else { "not " },
-    );
-    if let Some(flag_ns) = setup.flag_ns {
-        let _ = write!(line, ", core to core {flag_ns:.0} ns");
-    }
+    let mut line = setup.in_words();
     if let Some(width) = plan.width {
         let _ = write!(line, ", width {width}");
     }
@@ -40,78 +32,37 @@ fn setup_line(plan: &CountersPlan, setup: &Setup) -> String {
     }
     let _ = write!(
         line,
-        "; each number from {} run{} of up to {} ms",
-        plan.repetitions,
-        plural(plan.repetitions),
+        "; each number from {} of up to {} ms",
+        counted(plan.repetitions as u64, "run"),
         plan.run_time.as_millis()
     );
     line
 }
 
-/// The widest table that fits most windows.
-const LINE_WIDTH: usize = 100;
-/// Width of a number, and of the columns of one number of threads.
-const RATE_WIDTH: usize = 8;
-const RATIO_WIDTH: usize = 6;
-const PAIR_WIDTH: usize = RATE_WIDTH + RATIO_WIDTH + 2;
-const FAIRNESS: &str = "fairness";
-
 /// The table, in several blocks where the numbers of threads do not fit side by side.
 fn blocks(summary: &Summary) -> Vec<String> {
-    let name_width = (summary.rows().iter().flatten())
-        .map(|cell| cell.method.chars().count())
-        .max()
-        .unwrap_or(0);
-    let pairs_that_fit = LINE_WIDTH.saturating_sub(name_width + FAIRNESS.len() + 2) / PAIR_WIDTH;
-    let columns = summary.rows().first().map_or(0, Vec::len);
-    let all: Vec<usize> = (0..columns).collect();
-    all.chunks(pairs_that_fit.max(1))
-        .map(|some| block(summary, some, some.last() == all.last()))
-        .collect()
+    let heads = summary
+        .rows()
+        .first()
+        .map_or(Vec::new(), |cells| cells.iter().map(|cell| count(cell.threads)).collect());
+    let row = |cells: &Vec<Cell>| Row {
+        name: cells[0].method.to_owned(),
+        pairs: (cells.iter())
+            .map(|cell| [short(Some(cell.million_per_second)), short(cell.ratio)])
+            .collect(),
+        last: Some(short(cells.last().and_then(|cell| cell.fairness))),
+    };
+    let grid = Grid {
+        name: "counter",
+        heads,
+        labels: ["M/s", "ratio"],
+        last: Some(FAIRNESS),
+        rows: summary.rows().iter().map(row).collect(),
+    };
+    grid.blocks()
 }
 
-/// The table for some of the numbers of threads.
-fn block(summary: &Summary, columns: &[usize], with_fairness: bool) -> String {
-    let mut rows = heads(summary, columns);
-    rows.extend(summary.rows().iter().map(|cells| {
-        let mut row = vec![cells[0].method.to_owned()];
-        row.extend(columns.iter().map(|&column| {
-            let cell = &cells[column];
-            pair(&short(Some(cell.million_per_second)), &short(cell.ratio))
-        }));
-        row
-    }));
-    let mut aligns = vec![Align::Left];
-    aligns.resize(1 + columns.len(), Align::Right);
-    if with_fairness {
-        append_fairness(&mut rows, summary);
-        aligns.push(Align::Right);
-    }
-    aligned(&rows, &aligns)
-}
-
-/// Two rows above the numbers: how many threads, and what the numbers are.
-fn heads(summary: &Summary, columns: &[usize]) -> Vec<Vec<String>> {
-    let mut upper = vec![String::new()];
-    let mut lower = vec!["counter".to_owned()];
-    for &column in columns {
-        upper.push(count(summary.rows()[0][column].threads));
-        lower.push(pair("M/s", "ratio"));
-    }
-    vec![upper, lower]
-}
-
-fn append_fairness(rows: &mut [Vec<String>], summary: &Summary) {
-    rows[1].push(FAIRNESS.to_owned());
-    for (row, cells) in rows[2..].iter_mut().zip(summary.rows()) {
-        row.push(short(cells.last().and_then(|cell| cell.fairness)));
-    }
-}
-
-/// The two columns of one number of threads.
-fn pair(rate: &str, ratio: &str) -> String {
-    format!("{rate:>RATE_WIDTH$}{ratio:>RATIO_WIDTH$}")
-}
+const FAIRNESS: &str = "fairness";
 
 /// Two digits after the point; small numbers are said to be small instead of 0.
 fn short(number: Option<f64>) -> String {
@@ -129,7 +80,7 @@ fn legend(plan: &CountersPlan, summary: &Summary) -> String {
         "M/s       million values a second, median of {} (every value checked)\n\
          ratio     times the bare fetch_add of std on as many threads\n\
          fairness  the slowest thread's share over the fastest's, {most_threads} (1: even)",
-        runs(plan.repetitions),
+        counted(plan.repetitions as u64, "run"),
     );
     if plan.repetitions > 1
         && let Some(noise) = noise(summary)
@@ -139,34 +90,12 @@ fn legend(plan: &CountersPlan, summary: &Summary) -> String {
     text
 }
 
-fn runs(repetitions: usize) -> String {
-    match repetitions {
-        1 => "1 run".to_owned(),
-        n => format!("{n} runs"),
-    }
-}
-
-/// Runs that usually lie farther apart than this say more about the neighbours than the counters.
-const BUSY: f64 = 0.5;
-const WARNING: &str = "\n          \
-    This machine was busy with other things: measure again when it is quiet.";
-
 /// How far the repetitions lie apart, in general and at worst.
 fn noise(summary: &Summary) -> Option<String> {
-    let mut cells: Vec<(f64, &Cell)> =
-        summary.cells().filter_map(|cell| Some((cell.spread()?, cell))).collect();
-    cells.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let spreads: Vec<f64> = cells.iter().map(|(spread, _)| *spread).collect();
-    let (worst, cell) = cells.last()?;
-    let usual = median(&spreads)?;
-    let warning = if usual > BUSY { WARNING } else { "" };
-    Some(format!(
-        "of the runs about {:.0} % of the median, at worst {:.0} % ({}, {}){warning}",
-        100.0 * usual,
-        100.0 * worst,
-        cell.method,
-        count(cell.threads)
-    ))
+    let spreads = summary.cells().filter_map(|cell| {
+        Some((cell.spread()?, format!("{}, {}", cell.method, count(cell.threads))))
+    });
+    noise::in_words(spreads.collect())
 }
 
 /// A counter this much faster than the reference, and faster in all runs, is clearly faster.
@@ -222,8 +151,8 @@ fn is_clearly_faster(best: &Cell, reference: &Cell) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Sample;
     use super::super::summary::tests::sample;
+    use super::super::{Sample, grid};
     use super::*;
 
     const FETCH_ADD: &str = "fetch_add";
@@ -259,7 +188,7 @@ mod tests {
         let blocks = blocks(&summary(&samples, &[FETCH_ADD], &threads));
         assert!(blocks.len() > 1);
         for line in blocks.iter().flat_map(|block| block.lines()) {
-            assert!(line.len() <= LINE_WIDTH, "{line}");
+            assert!(line.len() <= grid::LINE_WIDTH, "{line}");
         }
         let with_fairness = blocks.iter().filter(|block| block.contains(FAIRNESS));
         assert_eq!(with_fairness.count(), 1);

@@ -10,11 +10,11 @@
 use std::io;
 use std::slice::ChunksExactMut;
 use std::sync::{Mutex, PoisonError};
-use std::thread::{self, Builder, ScopedJoinHandle};
 
 use throng::counter::Counting;
 use throng::machine::Native;
 
+use super::crew::{self, CrewFailure};
 use super::pace::{Pace, Worker};
 use super::setup::Pinning;
 use super::verify::{self, Wrong};
@@ -39,6 +39,15 @@ pub enum Failure {
     Panicked,
     /// The counter handed out something else than 0..m-1.
     Wrong(Wrong),
+}
+
+impl From<CrewFailure> for Failure {
+    fn from(failure: CrewFailure) -> Self {
+        match failure {
+            CrewFailure::Spawn(source) => Failure::Spawn(source),
+            CrewFailure::Panicked => Failure::Panicked,
+        }
+    }
 }
 
 /// What one run measured.
@@ -148,30 +157,15 @@ struct Crew<'a, 'memory> {
 
 impl<'memory> Crew<'_, 'memory> {
     fn run(self, threads: usize, times: Times) -> Result<Vec<Share<'memory>>, Failure> {
-        thread::scope(|scope| {
-            let mut crew = Vec::with_capacity(threads);
-            for index in 0..threads {
-                let spawned = Builder::new().spawn_scoped(scope, move || {
-                    self.pinning.pin(index);
-                    let worker = Worker::new(self.pace);
-                    self.window.await_start();
-                    self.take_values(worker)
-                });
-                match spawned {
-                    Ok(thread) => crew.push(thread),
-                    Err(error) => {
-                        self.window.cancel();
-                        wake(&crew);
-                        return Err(Failure::Spawn(error));
-                    }
-                }
+        let tasks = (0..threads).map(|index| {
+            move || {
+                self.pinning.pin(index);
+                let worker = Worker::new(self.pace);
+                self.window.await_start();
+                self.take_values(worker)
             }
-            self.window.start();
-            wake(&crew);
-            self.window.conduct(times);
-            let shares = crew.into_iter().map(ScopedJoinHandle::join);
-            shares.collect::<Result<_, _>>().map_err(|_| Failure::Panicked)
-        })
+        });
+        Ok(crew::run(self.window, tasks, || self.window.conduct(times))?)
     }
 
     /// What each thread does.
@@ -202,12 +196,6 @@ impl<'memory> Crew<'_, 'memory> {
     }
 }
 
-fn wake<T>(crew: &[ScopedJoinHandle<'_, T>]) {
-    for thread in crew {
-        thread.thread().unpark();
-    }
-}
-
 /// What one thread got.
 struct Share<'memory> {
     /// In all.
@@ -220,6 +208,7 @@ struct Share<'memory> {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    use std::thread;
     use std::time::Duration;
     use throng::counter::Hardware;
     use throng::machine::NativeCpu;

@@ -1,5 +1,6 @@
 //! The machine under the measurement: what it is, and how it feels right now.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::hint::spin_loop;
 use std::sync::atomic::Ordering::{Acquire, Release};
@@ -10,6 +11,7 @@ use core_affinity::CoreId;
 use serde::Serialize;
 use throng::machine::{Line, Native, NativeWord, Place, Word};
 
+use crate::numbers::counted;
 use crate::plan;
 
 /// The machine, as it stands beside every result.
@@ -36,6 +38,21 @@ impl Setup {
             pinned: pinning.is_possible(),
             flag_ns: (cores > 1).then(|| flag_ns(pinning)),
         }
+    }
+
+    /// In words, for the line above a table.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let mut line = format!(
+            "{}, {}, threads {}pinned",
+            self.processor,
+            counted(self.cores as u64, "processor"),
+            if self.pinned { "" } else { "not " },
+        );
+        if let Some(flag_ns) = self.flag_ns {
+            let _ = write!(line, ", core to core {flag_ns:.0} ns");
+        }
+        line
     }
 }
 

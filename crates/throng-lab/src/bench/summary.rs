@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Sample;
+use super::stats::{median, sorted};
 use crate::plan::CountersPlan;
 
 /// What the repetitions of one method on one number of threads say together.
@@ -104,18 +105,6 @@ fn fairness(per_thread: &[u64]) -> Option<f64> {
     (fastest > 0).then(|| slowest as f64 / fastest as f64)
 }
 
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values
-}
-
-/// The middle of sorted values; between the middle two where their number is even.
-pub(super) fn median(sorted: &[f64]) -> Option<f64> {
-    let (low, high) = (sorted.len().checked_sub(1)? / 2, sorted.len() / 2);
-    Some((sorted[low] + sorted[high]) / 2.0)
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -132,14 +121,6 @@ pub(super) mod tests {
             checked: per_thread.iter().sum(),
             per_thread,
         }
-    }
-
-    #[test]
-    fn median_of_odd_even_and_none() {
-        assert_eq!(median(&[]), None);
-        assert_eq!(median(&[3.0]), Some(3.0));
-        assert_eq!(median(&[1.0, 3.0]), Some(2.0));
-        assert_eq!(median(&[1.0, 2.0, 9.0]), Some(2.0));
     }
 
     #[test]

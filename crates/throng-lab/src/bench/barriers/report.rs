@@ -1,0 +1,284 @@
+//! The table, the sentence below it, and every single number.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::plan::{BarriersPlan, Question};
+use super::rows::REFERENCE;
+use super::witness::SAMPLED;
+use super::{Found, Sample};
+use crate::bench::grid::{Grid, Row};
+use crate::bench::noise;
+use crate::bench::setup::Setup;
+use crate::bench::stats::Stats;
+use crate::error::count;
+use crate::numbers::{counted, short};
+
+/// What the repetitions of one barrier on one number of threads say together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cell {
+    /// The barrier.
+    pub method: &'static str,
+    /// On how many threads.
+    pub threads: usize,
+    /// What they say.
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+/// The numbers of a cell.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Figures {
+    /// How long a round takes.
+    Rounds {
+        /// Nanoseconds.
+        ns_a_round: Stats,
+        /// How many times as fast as the reference on as many threads.
+        ratio: Option<f64>,
+    },
+    /// What it costs to wait for one that is late.
+    Idle {
+        /// Processor time of a waiting thread, in milliseconds.
+        cpu_ms: Stats,
+        /// From when the late one came until the last of the others was let out, in microseconds.
+        release_us: Stats,
+    },
+}
+
+/// Sums up the samples: row by row, within a row by the number of threads.
+#[must_use]
+pub fn cells(plan: &BarriersPlan, samples: &[Sample]) -> Vec<Vec<Cell>> {
+    let stats = |method, threads, number: fn(&Found) -> Option<f64>| {
+        let same = samples.iter().filter(|s| s.method == method && s.threads == threads);
+        Stats::of(same.filter_map(|sample| number(&sample.found)))
+    };
+    let figures = |method, threads| {
+        if let Some(ns_a_round) = stats(method, threads, ns_a_round) {
+            let reference = stats(REFERENCE, threads, self::ns_a_round);
+            let ratio = reference.filter(|_| ns_a_round.median > 0.0);
+            let ratio = ratio.map(|reference| reference.median / ns_a_round.median);
+            return Some(Figures::Rounds { ns_a_round, ratio });
+        }
+        let (cpu_ms, release_us) =
+            (stats(method, threads, cpu_ms)?, stats(method, threads, release_us)?);
+        Some(Figures::Idle { cpu_ms, release_us })
+    };
+    let row = |method| {
+        let cell = |&threads| Some(Cell { method, threads, figures: figures(method, threads)? });
+        plan.threads.iter().filter_map(cell).collect()
+    };
+    plan.rows.iter().map(|chosen| row(chosen.name)).collect()
+}
+
+fn ns_a_round(found: &Found) -> Option<f64> {
+    if let Found::Rounds { ns_a_round, .. } = found { Some(*ns_a_round) } else { None }
+}
+
+fn cpu_ms(found: &Found) -> Option<f64> {
+    if let Found::Idle { cpu_ms, .. } = found { Some(*cpu_ms) } else { None }
+}
+
+fn release_us(found: &Found) -> Option<f64> {
+    if let Found::Idle { release_us, .. } = found { Some(*release_us) } else { None }
+}
+
+/// Everything a person reads after a measurement.
+#[must_use]
+pub fn text(plan: &BarriersPlan, setup: &Setup, cells: &[Vec<Cell>]) -> String {
+    let runs = counted(plan.repetitions as u64, "run");
+    let run = match plan.question {
+        Question::Rounds { time, rounds: None } => format!("{runs} of {} ms", time.as_millis()),
+        Question::Rounds { rounds: Some(rounds), .. } => {
+            format!("{runs} of {}", counted(rounds, "round"))
+        }
+        Question::Idle { late } => format!("{runs}; one thread comes {} ms late", late.as_millis()),
+    };
+    let mut text = format!("{}; each number from {run}\n\n", setup.in_words());
+    for block in grid(plan, cells).blocks() {
+        let _ = writeln!(text, "{block}");
+    }
+    let _ = writeln!(text, "{}", legend(plan, &runs));
+    if cells.iter().any(|cells| cells.len() < plan.threads.len()) {
+        let _ = writeln!(text, "-         not measured: it only spins, and a crowd takes for ever");
+    }
+    if plan.repetitions > 1
+        && let Some(noise) = noise::in_words(spreads(cells))
+    {
+        let _ = writeln!(text, "spread    {noise}");
+    }
+    if let Some(verdict) = plan.threads.last().and_then(|&most| verdict(cells, most)) {
+        let _ = writeln!(text, "\n{verdict}");
+    }
+    text
+}
+
+fn grid(plan: &BarriersPlan, cells: &[Vec<Cell>]) -> Grid {
+    let labels = match plan.question {
+        Question::Rounds { .. } => ["ns", "ratio"],
+        Question::Idle { .. } => ["CPU ms", "out us"],
+    };
+    let pair = |cell: &Cell| match &cell.figures {
+        Figures::Rounds { ns_a_round, ratio } => [
+            short(ns_a_round.median.round()),
+            ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
+        ],
+        Figures::Idle { cpu_ms, release_us } => {
+            [format!("{:.2}", cpu_ms.median), short(release_us.median.round())]
+        }
+    };
+    let row = |(name, cells): (&str, &Vec<Cell>)| {
+        let find = |&threads| cells.iter().find(|cell| cell.threads == threads);
+        let missing = || ["-", "-"].map(str::to_owned);
+        let pairs = plan.threads.iter().map(|threads| find(threads).map_or_else(missing, pair));
+        Row { name: name.to_owned(), pairs: pairs.collect(), last: None }
+    };
+    Grid {
+        name: "barrier",
+        heads: plan.threads.iter().map(|&threads| count(threads)).collect(),
+        labels,
+        last: None,
+        rows: plan.rows.iter().map(|row| row.name).zip(cells).map(row).collect(),
+    }
+}
+
+fn legend(plan: &BarriersPlan, runs: &str) -> String {
+    match plan.question {
+        Question::Rounds { .. } => format!(
+            "ns        of one round, median of {runs} (one round in {SAMPLED} checked, while \
+             warming up all)\n\
+             ratio     times as fast as std::sync::Barrier on as many threads"
+        ),
+        Question::Idle { .. } => format!(
+            "CPU ms    that a waiting thread burns, median of {runs}\n\
+             out us    from when the late one comes until the last of the others is out"
+        ),
+    }
+}
+
+fn spreads(cells: &[Vec<Cell>]) -> Vec<(f64, String)> {
+    let spread = |cell: &Cell| match &cell.figures {
+        Figures::Rounds { ns_a_round, .. } => {
+            Some((ns_a_round.spread()?, format!("{}, {}", cell.method, count(cell.threads))))
+        }
+        Figures::Idle { .. } => None,
+    };
+    cells.iter().flatten().filter_map(spread).collect()
+}
+
+/// One sentence: what is fastest on so many threads.
+fn verdict(cells: &[Vec<Cell>], threads: usize) -> Option<String> {
+    let here = cells.iter().flatten().filter(|cell| cell.threads == threads);
+    let rounds = here.filter_map(|cell| match cell.figures {
+        Figures::Rounds { ns_a_round, ratio } => Some((ns_a_round.median, ratio?, cell.method)),
+        Figures::Idle { .. } => None,
+    });
+    let (ns, ratio, method) = rounds.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!(
+        "On {} here the fastest is {method}: {} ns a round, {ratio:.2} times as fast as std.",
+        count(threads),
+        short(ns.round())
+    ))
+}
+
+/// What is written for other programs, in the order of the fields.
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    throng: &'static str,
+    benchmark: &'static str,
+    setup: &'a Setup,
+    reference: &'static str,
+    threads: &'a [usize],
+    repetitions: usize,
+    milliseconds: f64,
+    summary: Vec<&'a Cell>,
+    runs: &'a [Sample],
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn new(
+        plan: &'a BarriersPlan,
+        setup: &'a Setup,
+        samples: &'a [Sample],
+        cells: &'a [Vec<Cell>],
+    ) -> Self {
+        let (benchmark, time) = match plan.question {
+            Question::Rounds { time, .. } => ("barriers", time),
+            Question::Idle { late } => ("barriers-idle", late),
+        };
+        Document {
+            throng: env!("CARGO_PKG_VERSION"),
+            benchmark,
+            setup,
+            reference: REFERENCE,
+            threads: &plan.threads,
+            repetitions: plan.repetitions,
+            milliseconds: time.as_secs_f64() * 1e3,
+            summary: cells.iter().flatten().collect(),
+            runs: samples,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::BarriersArguments;
+
+    fn plan() -> BarriersPlan {
+        let typed = BarriersArguments {
+            threads: Some("2".to_owned()),
+            methods: vec!["team".to_owned()],
+            ..BarriersArguments::default()
+        };
+        BarriersPlan::resolve(&typed).unwrap()
+    }
+
+    fn sample(method: &'static str, ns_a_round: f64) -> Sample {
+        let found = Found::Rounds { rounds: 1, seconds: ns_a_round / 1e9, ns_a_round, looks: 1 };
+        Sample { method, threads: 2, repetition: 0, found }
+    }
+
+    #[test]
+    fn the_table_holds_medians_and_ratios() {
+        let plan = plan();
+        let samples = [
+            sample("std", 1200.0),
+            sample("team", 200.0),
+            sample("std", 900.0),
+            sample("team", 500.0),
+            sample("std", 1000.0),
+            sample("team", 250.0),
+        ];
+        let cells = cells(&plan, &samples);
+        let expected = [
+            "              2 threads",
+            "barrier        ns ratio",
+            "std         1 000  1.00",
+            "team          250  4.00",
+            "",
+        ];
+        assert_eq!(grid(&plan, &cells).blocks(), [expected.join("\n")]);
+        assert_eq!(
+            verdict(&cells, 2).unwrap(),
+            "On 2 threads here the fastest is team: 250 ns a round, 4.00 times as fast as std."
+        );
+        assert_eq!(spreads(&cells).len(), 2);
+        let without_team = super::cells(&plan, &samples[..1]);
+        let block = grid(&plan, &without_team).blocks().remove(0);
+        assert!(block.lines().last().unwrap().ends_with("-     -"), "{block}");
+    }
+
+    #[test]
+    fn what_waiting_costs_has_a_table_of_its_own() {
+        let plan = BarriersPlan { question: Question::Idle { late: Default::default() }, ..plan() };
+        let found = Found::Idle { cpu_ms: 0.123, release_us: 60.0 };
+        let samples =
+            ["std", "team"].map(|method| Sample { method, threads: 2, repetition: 0, found });
+        let cells = cells(&plan, &samples);
+        let block = grid(&plan, &cells).blocks().remove(0);
+        assert!(block.contains("CPU ms") && block.contains("0.12"), "{block}");
+        assert!(verdict(&cells, 2).is_none() && spreads(&cells).is_empty());
+    }
+}

@@ -1,0 +1,195 @@
+//! What is measured: the barriers of the library, and those that people use today.
+
+use std::sync::Arc;
+
+use throng::Barrier;
+use throng::barrier::{FanIn, Flags, Meeting, Member, Registered, Shape, methods, team};
+use throng::counter::ShapeError;
+use throng::machine::Native;
+use throng::topology::Topology;
+
+use super::witness::Witness;
+
+/// One thread's way into a barrier.
+pub trait Party: Send {
+    /// Waits until all have come.
+    fn wait(&mut self);
+
+    /// So many rounds behind one dynamic dispatch, watched.
+    fn rounds(&mut self, count: u64, witness: &mut Witness<'_>) {
+        for _ in 0..count {
+            witness.comes();
+            self.wait();
+            witness.leaves();
+        }
+    }
+}
+
+/// The parties of one barrier, by rank.
+pub type Parties = Vec<Box<dyn Party>>;
+
+impl<B: Meeting> Party for Member<B> {
+    #[inline]
+    fn wait(&mut self) {
+        Member::wait(self);
+    }
+}
+
+/// A barrier on lines of its own, so that it is measured at its best and not at the mercy of
+/// whatever the allocator puts beside it.
+#[repr(align(128))]
+struct Alone<B>(B);
+
+impl Party for Arc<Alone<Barrier>> {
+    #[inline]
+    fn wait(&mut self) {
+        self.0.wait();
+    }
+}
+
+impl Party for Arc<Alone<std::sync::Barrier>> {
+    #[inline]
+    fn wait(&mut self) {
+        self.0.wait();
+    }
+}
+
+impl Party for Arc<Alone<spin::Barrier>> {
+    #[inline]
+    fn wait(&mut self) {
+        self.0.wait();
+    }
+}
+
+impl Party for hurdles::Barrier {
+    #[inline]
+    fn wait(&mut self) {
+        hurdles::Barrier::wait(self);
+    }
+}
+
+type Build = Box<dyn Fn(usize) -> Result<Parties, ShapeError>>;
+
+/// A row of the table.
+pub struct Row {
+    /// Its name, as typed on a command line.
+    pub name: &'static str,
+    /// Whether it spins for ever, and never lets others run.
+    only_spins: bool,
+    build: Build,
+}
+
+/// More threads a core than this are too much for a barrier that only spins: with each round a
+/// thread waits for the time slices of all others on its core, often again and again.
+const CROWD_OF_SPINNERS: usize = 2;
+
+impl Row {
+    fn new(
+        name: &'static str,
+        build: impl Fn(usize) -> Result<Parties, ShapeError> + 'static,
+    ) -> Self {
+        Row { name, only_spins: false, build: Box::new(build) }
+    }
+
+    /// A barrier shared by reference.
+    fn shared<B: 'static>(name: &'static str, make: fn(usize) -> B) -> Self
+    where
+        Arc<Alone<B>>: Party,
+    {
+        Row::new(name, move |threads| Ok(copies(Arc::new(Alone(make(threads))), threads)))
+    }
+
+    /// A method of the library as a team.
+    fn method(name: &'static str, method: Registered<Native>, flags: Flags) -> Self {
+        Row::new(name, move |threads| {
+            let meeting = method.build(&shape(method.about.name, threads, flags))?;
+            Ok(team(meeting).into_iter().map(|member| Box::new(member) as _).collect())
+        })
+    }
+
+    /// Whether it can be measured on so many threads before the day is over.
+    #[must_use]
+    pub fn suits(&self, threads: usize, cores: usize) -> bool {
+        !self.only_spins || threads <= CROWD_OF_SPINNERS * cores
+    }
+
+    /// A new barrier for so many threads.
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub fn build(&self, threads: usize) -> Result<Parties, ShapeError> {
+        (self.build)(threads)
+    }
+}
+
+impl std::fmt::Debug for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.name.fmt(f)
+    }
+}
+
+fn copies<P: Party + Clone + 'static>(party: P, threads: usize) -> Parties {
+    (0..threads).map(|_| Box::new(party.clone()) as _).collect()
+}
+
+/// The shape in which a method is measured. The default's method is told of the machine, as the
+/// default tells it; all others are as their authors have them.
+fn shape(name: &str, threads: usize, flags: Flags) -> Shape {
+    let usual = Shape { flags, ..Shape::for_members(threads) };
+    if name == "shaped" {
+        let topology = Topology::here().clone();
+        return Shape { fan_in: FanIn::Machine { most: threads.max(2), topology }, ..usual };
+    }
+    usual
+}
+
+/// The row that all others are compared with.
+pub const REFERENCE: &str = "std";
+
+/// All rows, the reference first.
+#[must_use]
+pub fn all() -> Vec<Row> {
+    let mut rows = vec![
+        Row::shared(REFERENCE, std::sync::Barrier::new),
+        Row::shared("barrier", Barrier::new),
+        Row::new("team", |threads| {
+            let team = Barrier::builder(threads).build_team()?;
+            Ok(team.into_iter().map(|member| Box::new(member) as _).collect())
+        }),
+    ];
+    for method in methods::<Native>() {
+        let name = method.about.name;
+        rows.push(Row::method(name, method, Flags::Packed));
+        if name == "static-fway" {
+            rows.push(Row::method("static-fway-padded", method, Flags::Padded));
+        }
+    }
+    rows.push(Row::new("hurdles", |threads| Ok(copies(hurdles::Barrier::new(threads), threads))));
+    rows.push(Row { only_spins: true, ..Row::shared("spin", spin::Barrier::new) });
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_row_is_built_with_a_party_for_each_thread() {
+        let rows = all();
+        assert_eq!(rows[0].name, REFERENCE);
+        let names: HashSet<&str> = rows.iter().map(|row| row.name).collect();
+        assert_eq!(names.len(), rows.len(), "a name is taken twice");
+        for row in rows {
+            assert_eq!(row.build(3).unwrap().len(), 3, "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn what_only_spins_is_not_measured_in_a_crowd() {
+        for row in all() {
+            assert!(row.suits(4, 2), "{}", row.name);
+            assert_eq!(row.suits(5, 2), row.name != "spin", "{}", row.name);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The tables, the sentences below them, and every single number.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::plan::HeatPlan;
+use super::{BARRIERS, RAYON, SERIAL, Sample};
+use crate::bench::barriers::rows::REFERENCE;
+use crate::bench::grid::{Grid, Row};
+use crate::bench::noise;
+use crate::bench::setup::Setup;
+use crate::bench::stats::Stats;
+use crate::error::count;
+use crate::numbers::{counted, short};
+
+/// What the repetitions of one run say together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cell {
+    /// How the threads wait for each other.
+    pub method: &'static str,
+    /// On how many threads.
+    pub threads: usize,
+    /// Cells of the plate on a side.
+    pub size: usize,
+    /// Microseconds a step.
+    pub us_a_step: Stats,
+}
+
+/// Sums up the samples, in their order.
+#[must_use]
+pub fn cells(samples: &[Sample]) -> Vec<Cell> {
+    let key = |sample: &Sample| (sample.method, sample.threads, sample.size);
+    let first = samples.iter().filter(|sample| sample.repetition == 0);
+    first
+        .filter_map(|one| {
+            let same = samples.iter().filter(|sample| key(sample) == key(one));
+            let us_a_step = Stats::of(same.map(|sample| sample.us_a_step))?;
+            Some(Cell { method: one.method, threads: one.threads, size: one.size, us_a_step })
+        })
+        .collect()
+}
+
+fn median(cells: &[Cell], method: &str, threads: usize, size: usize) -> Option<f64> {
+    let is_it =
+        |cell: &&Cell| cell.method == method && cell.threads == threads && cell.size == size;
+    cells.iter().find(is_it).map(|cell| cell.us_a_step.median)
+}
+
+/// Everything a person reads after a measurement.
+#[must_use]
+pub fn text(plan: &HeatPlan, setup: &Setup, cells: &[Cell]) -> String {
+    let runs = counted(plan.repetitions as u64, "run");
+    let mut text = format!("{}; each number from {runs}\n\n", setup.in_words());
+    for &size in &plan.sizes {
+        let serial = median(cells, SERIAL, 1, size).map_or("-".to_owned(), short);
+        let steps = plan.steps(size).measured as u64;
+        let _ = writeln!(
+            text,
+            "{size} x {size} cells, {} a run; one thread alone: {serial} us a step",
+            counted(steps, "step")
+        );
+        for block in grid(plan, cells, size).blocks() {
+            let _ = writeln!(text, "{block}");
+        }
+    }
+    let _ = writeln!(
+        text,
+        "us        of one step, median of {runs} (every result compared with that of one thread)\n\
+         ratio     times as fast as with std::sync::Barrier on as many threads"
+    );
+    if plan.repetitions > 1
+        && let Some(noise) = noise::in_words(spreads(cells))
+    {
+        let _ = writeln!(text, "spread    {noise}");
+    }
+    text.push('\n');
+    for line in verdicts(plan, cells) {
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+fn grid(plan: &HeatPlan, cells: &[Cell], size: usize) -> Grid {
+    let pair = |method, threads| {
+        let us = median(cells, method, threads, size);
+        let reference = median(cells, REFERENCE, threads, size);
+        let ratio = us.zip(reference).map(|(us, reference)| reference / us);
+        [us.map_or("-".to_owned(), short), ratio.map_or("-".to_owned(), |r| format!("{r:.2}"))]
+    };
+    let row = |method: &'static str| Row {
+        name: method.to_owned(),
+        pairs: plan.threads.iter().map(|&threads| pair(method, threads)).collect(),
+        last: None,
+    };
+    Grid {
+        name: "barrier",
+        heads: plan.threads.iter().map(|&threads| count(threads)).collect(),
+        labels: ["us", "ratio"],
+        last: None,
+        rows: BARRIERS.into_iter().chain([RAYON]).map(row).collect(),
+    }
+}
+
+fn spreads(cells: &[Cell]) -> Vec<(f64, String)> {
+    let name = |cell: &Cell| {
+        let Cell { method, threads, size, .. } = cell;
+        format!("{method}, {}, {size} x {size}", count(*threads))
+    };
+    cells.iter().filter_map(|cell| Some((cell.us_a_step.spread()?, name(cell)))).collect()
+}
+
+/// A sentence for each size: where the library's team is fastest, and against whom.
+fn verdicts(plan: &HeatPlan, cells: &[Cell]) -> Vec<String> {
+    let verdict = |&size: &usize| {
+        let of_team = plan.threads.iter().map(|&threads| {
+            let [team, std, rayon] =
+                ["team", REFERENCE, RAYON].map(|method| median(cells, method, threads, size));
+            Some((team?, std?, rayon?, threads))
+        });
+        let (team, std, rayon, threads) = of_team.flatten().min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let serial = median(cells, SERIAL, 1, size)?;
+        Some(format!(
+            "{size} x {size}: a team is at its best on {}, {:.2} times as fast as std, {:.2} times \
+             as rayon,\n  {:.2} times as one thread.",
+            count(threads),
+            std / team,
+            rayon / team,
+            serial / team
+        ))
+    };
+    plan.sizes.iter().filter_map(verdict).collect()
+}
+
+/// What is written for other programs, in the order of the fields.
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    throng: &'static str,
+    benchmark: &'static str,
+    setup: &'a Setup,
+    reference: &'static str,
+    threads: &'a [usize],
+    sizes: &'a [usize],
+    repetitions: usize,
+    summary: &'a [Cell],
+    runs: &'a [Sample],
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn new(
+        plan: &'a HeatPlan,
+        setup: &'a Setup,
+        samples: &'a [Sample],
+        cells: &'a [Cell],
+    ) -> Self {
+        Document {
+            throng: env!("CARGO_PKG_VERSION"),
+            benchmark: "heat",
+            setup,
+            reference: REFERENCE,
+            threads: &plan.threads,
+            sizes: &plan.sizes,
+            repetitions: plan.repetitions,
+            summary: cells,
+            runs: samples,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::HeatArguments;
+
+    #[test]
+    fn the_team_is_held_against_all_others() {
+        let typed = HeatArguments {
+            sizes: Some("64".to_owned()),
+            threads: Some("2".to_owned()),
+            ..HeatArguments::default()
+        };
+        let plan = HeatPlan::resolve(&typed).unwrap();
+        let sample = |method, threads, us_a_step| Sample {
+            method,
+            threads,
+            size: 64,
+            repetition: 0,
+            steps: 1,
+            us_a_step,
+        };
+        let samples = [
+            sample(SERIAL, 1, 3.0),
+            sample(REFERENCE, 2, 8.0),
+            sample("barrier", 2, 3.0),
+            sample("team", 2, 2.0),
+            sample(RAYON, 2, 10.0),
+        ];
+        let cells = cells(&samples);
+        assert_eq!(
+            verdicts(&plan, &cells),
+            [
+                "64 x 64: a team is at its best on 2 threads, 4.00 times as fast as std, 5.00 times as \
+              rayon,\n  1.50 times as one thread."
+            ]
+        );
+        let block = grid(&plan, &cells, 64).blocks().remove(0);
+        assert!(block.contains("team") && block.contains("4.00"), "{block}");
+    }
+}
