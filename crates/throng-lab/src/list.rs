@@ -3,6 +3,7 @@
 use std::iter;
 
 use serde::Serialize;
+use throng::barrier;
 use throng::counter::{About, methods};
 use throng::machine::Native;
 
@@ -13,11 +14,40 @@ use crate::table::{Align::Left, aligned};
 #[must_use]
 pub fn render(as_json: bool) -> String {
     let counters: Vec<About> = methods::<Native>().iter().map(|m| m.about).collect();
-    if as_json { json(&counters) } else { text(&counters) }
+    let barriers: Vec<barrier::About> =
+        barrier::methods::<Native>().iter().map(|m| m.about).collect();
+    if as_json { json(&counters, &barriers) } else { text(&counters, &barriers) }
 }
 
-/// Two lines a structure, because one would be wider than most windows.
-fn text(counters: &[About]) -> String {
+fn text(counters: &[About], barriers: &[barrier::About]) -> String {
+    let (counters, barriers) = (table_of_counters(counters), table_of_barriers(barriers));
+    let legend: String = TERMS
+        .iter()
+        .filter(|(term, _)| counters.contains(term) || barriers.contains(term))
+        .map(|(term, meaning)| format!("  {term}: {meaning}\n"))
+        .collect();
+    format!(
+        "Counters: hand out 0, 1, 2, ... each exactly once\n\n{counters}\n\
+         Barriers: nobody leaves a round before all have come to it\n\n{barriers}\n\
+         Where\n{legend}"
+    )
+}
+
+/// Two lines a barrier, as for counters.
+fn table_of_barriers(barriers: &[barrier::About]) -> String {
+    let mut rows = vec![
+        vec!["  name".to_owned(), "how it works".to_owned()],
+        vec![String::new(), "from".to_owned()],
+    ];
+    for about in barriers {
+        rows.push(vec![format!("  {}", about.name), about.summary.to_owned()]);
+        rows.push(vec![String::new(), about.paper.to_owned()]);
+    }
+    aligned(&rows, &[Left; 2])
+}
+
+/// Two lines a counter, because one would be wider than most windows.
+fn table_of_counters(counters: &[About]) -> String {
     let facts = |about: &About| {
         vec![about.consistency.to_string(), about.progress.to_string(), about.paper.to_owned()]
     };
@@ -33,17 +63,11 @@ fn text(counters: &[About]) -> String {
         rows.push(vec![format!("  {name}"), summary.to_owned()]);
         rows.push(vec![String::new(), facts.to_owned()]);
     }
-    let table = aligned(&rows, &[Left; 2]);
-    let legend: String = TERMS
-        .iter()
-        .filter(|(term, _)| fact_rows.iter().flatten().any(|cell| cell.contains(term)))
-        .map(|(term, meaning)| format!("  {term}: {meaning}\n"))
-        .collect();
-    format!("Counters: hand out 0, 1, 2, ... each exactly once\n\n{table}\nWhere\n{legend}")
+    aligned(&rows, &[Left; 2])
 }
 
 /// What the words of the list mean; those that occur in it are explained below it.
-const TERMS: [(&str, &str); 7] = [
+const TERMS: [(&str, &str); 8] = [
     ("linearizable", "a call that starts after another has returned gets a larger number"),
     (
         "quiescently consistent",
@@ -53,10 +77,14 @@ const TERMS: [(&str, &str); 7] = [
     ("lock-free", "some call always finishes, whatever becomes of the other threads"),
     ("blocking", "a thread that stops in the middle of a call can hold up the others"),
     ("DT96", "Shavit, Zemach: Diffracting Trees, ACM TOCS 1996"),
+    (
+        "GV93",
+        "Grunwald, Vajracharya: Efficient Barriers for Distributed Shared Memory Computers, 1993",
+    ),
     ("SS98", "Shavit, Upfal, Zemach: A Steady State Analysis of Diffracting Trees, 1998"),
 ];
 
-/// One structure in JSON.
+/// One counter in JSON.
 #[derive(Serialize)]
 struct Entry {
     name: &'static str,
@@ -66,13 +94,22 @@ struct Entry {
     progress: String,
 }
 
+/// One barrier in JSON.
+#[derive(Serialize)]
+struct BarrierEntry {
+    name: &'static str,
+    summary: &'static str,
+    paper: &'static str,
+}
+
 /// The whole list in JSON, one field a group.
 #[derive(Serialize)]
 struct Groups {
     counters: Vec<Entry>,
+    barriers: Vec<BarrierEntry>,
 }
 
-fn json(counters: &[About]) -> String {
+fn json(counters: &[About], barriers: &[barrier::About]) -> String {
     let entry = |about: &About| Entry {
         name: about.name,
         summary: about.summary,
@@ -80,13 +117,32 @@ fn json(counters: &[About]) -> String {
         consistency: about.consistency.to_string(),
         progress: about.progress.to_string(),
     };
-    let groups = Groups { counters: counters.iter().map(entry).collect() };
+    let barrier = |&barrier::About { name, summary, paper }: &barrier::About| BarrierEntry {
+        name,
+        summary,
+        paper,
+    };
+    let groups = Groups {
+        counters: counters.iter().map(entry).collect(),
+        barriers: barriers.iter().map(barrier).collect(),
+    };
     output::json(&groups)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_barrier_is_listed() {
+        let text = render(false);
+        for about in barrier::methods::<Native>().iter().map(|method| method.about) {
+            let mut lines =
+                text.lines().skip_while(|line| !line.ends_with(about.summary)).map(str::trim);
+            assert!(lines.next().is_some_and(|line| line.starts_with(about.name)), "{text}");
+            assert_eq!(lines.next(), Some(about.paper));
+        }
+    }
 
     #[test]
     fn every_counter_is_listed_with_all_it_says_of_itself() {
