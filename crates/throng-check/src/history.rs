@@ -68,3 +68,91 @@ impl Recorder {
         self.clock.fetch_add(1, SeqCst)
     }
 }
+
+/// One visit to a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Visit {
+    /// When it began, or earlier.
+    pub entered: u64,
+    /// When it was over, or later, and whether the visitor led; `None` while it waits, and where it
+    /// was told that the barrier is broken.
+    pub left: Option<(u64, bool)>,
+}
+
+impl Visit {
+    /// A visit that is over.
+    #[must_use]
+    pub const fn over(entered: u64, left: u64, leads: bool) -> Self {
+        Visit { entered, left: Some((left, leads)) }
+    }
+
+    /// A visit that did not end with a meeting.
+    #[must_use]
+    pub const fn in_progress(entered: u64) -> Self {
+        Visit { entered, left: None }
+    }
+}
+
+/// Records visits as [`Recorder`] does calls, for each visitor its own.
+///
+/// ```
+/// use throng_check::history::{Register, Visit};
+/// let register = Register::for_visitors(2);
+/// assert_eq!(register.visit(1, || Ok::<_, ()>(true)), Ok(true));
+/// assert_eq!(register.visits(), [vec![], vec![Visit::over(0, 1, true)]]);
+/// ```
+#[derive(Debug)]
+pub struct Register {
+    clock: AtomicU64,
+    visits: Vec<Mutex<Vec<Visit>>>,
+}
+
+impl Register {
+    /// For so many visitors.
+    #[must_use]
+    pub fn for_visitors(count: usize) -> Self {
+        Register {
+            clock: AtomicU64::new(0),
+            visits: (0..count).map(|_| Mutex::default()).collect(),
+        }
+    }
+
+    /// For how many visitors.
+    #[must_use]
+    pub fn visitors(&self) -> usize {
+        self.visits.len()
+    }
+
+    /// Makes a visit of `visitor`, which tells whether it leads, and records it. One that fails is
+    /// recorded as one that is not over.
+    ///
+    /// # Errors
+    /// As `visit` does.
+    pub fn visit<E>(
+        &self,
+        visitor: usize,
+        visit: impl FnOnce() -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        let visits = || self.visits[visitor].lock().unwrap_or_else(PoisonError::into_inner);
+        visits().push(Visit::in_progress(self.tick()));
+        let leads = visit()?;
+        let left = self.tick();
+        if let Some(visit) = visits().last_mut() {
+            visit.left = Some((left, leads));
+        }
+        Ok(leads)
+    }
+
+    /// The visits so far, for each visitor in order.
+    #[must_use]
+    pub fn visits(&self) -> Vec<Vec<Visit>> {
+        let visits = |visits: &Mutex<Vec<Visit>>| {
+            visits.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        };
+        self.visits.iter().map(visits).collect()
+    }
+
+    fn tick(&self) -> u64 {
+        self.clock.fetch_add(1, SeqCst)
+    }
+}

@@ -2,10 +2,12 @@
 
 mod counting;
 mod linearizable;
+mod meeting;
 mod step;
 
 pub use counting::check_counting;
 pub use linearizable::check_linearizable;
+pub use meeting::{check_anonymous, check_rounds, check_team};
 pub use step::check_step;
 
 use std::error::Error;
@@ -49,6 +51,30 @@ pub enum Violation {
         /// How many left on each output.
         exits: Vec<u64>,
     },
+    /// Somebody left a round of a barrier before all had come to it.
+    LeftEarly {
+        /// The round.
+        round: u64,
+        /// How many had yet to come.
+        missing: usize,
+    },
+    /// Not one member led in a round of a barrier, but none or several.
+    Leaders {
+        /// The round.
+        round: u64,
+        /// How many led.
+        leaders: usize,
+    },
+    /// Somebody left a round of a barrier and did not see what another wrote before it came, but what
+    /// that one wrote earlier or later.
+    Unseen {
+        /// The round.
+        round: u64,
+        /// Who left.
+        reader: usize,
+        /// Whose writing it did not see.
+        writer: usize,
+    },
 }
 
 impl fmt::Display for Violation {
@@ -67,6 +93,16 @@ impl fmt::Display for Violation {
                 write!(f, "{value} was skipped: whoever may still get it began too late for that")
             }
             Violation::NoStep { exits } => write!(f, "no step on the outputs: {exits:?}"),
+            Violation::LeftEarly { round, missing } => {
+                write!(f, "somebody left round {round} when {missing} had yet to come to it")
+            }
+            Violation::Leaders { round, leaders } => {
+                write!(f, "round {round} had {leaders} leaders")
+            }
+            Violation::Unseen { round, reader, writer } => write!(
+                f,
+                "{reader} left round {round} and did not see what {writer} wrote just before it"
+            ),
         }
     }
 }

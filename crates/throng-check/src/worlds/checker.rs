@@ -83,6 +83,26 @@ macro_rules! machine_of_checker {
                 }
             }
 
+            fn sleep_while(
+                &self,
+                cpu: &$cpu,
+                order: Ordering,
+                way_out: &WayOut<'_, $machine>,
+                mut blocked: impl FnMut(u64) -> bool,
+            ) -> Option<u64> {
+                for look in 0.. {
+                    let value = self.0.load(order);
+                    if !blocked(value) {
+                        return Some(value);
+                    }
+                    if way_out.is_open(cpu) {
+                        break;
+                    }
+                    cpu.look_again(look);
+                }
+                None
+            }
+
             fn spin_while(
                 &self,
                 _cpu: &$cpu,

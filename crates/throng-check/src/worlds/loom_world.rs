@@ -8,9 +8,17 @@ use std::sync::atomic::Ordering;
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU64, fence};
 use loom::thread;
-use throng::machine::{Cell, Cpu, Machine, Place, Word};
+use throng::machine::{Cell, Cpu, Machine, Place, WayOut, Word};
 
 use super::checker::machine_of_checker;
+
+/// After so many looks in vain of a [sleep](Word::sleep_while), the rest of the schedule is run but not
+/// varied.
+///
+/// Two processors that wait can hand the turn to each other for ever while a third is stopped, and
+/// loom would follow them. Since a look in vain changes nothing, whatever can happen after many can
+/// happen after few, with no more preemptions; and all that is tried.
+const LOOKS: u32 = 2;
 
 /// The world of loom.
 ///
@@ -98,6 +106,14 @@ pub struct LoomCpu {
 impl LoomCpu {
     fn new(id: usize) -> Self {
         LoomCpu { id, random: StdCell::new(1), clock: StdCell::new(0) }
+    }
+
+    /// After the `look`-th look in vain of a wait.
+    fn look_again(&self, look: u32) {
+        if look >= LOOKS {
+            loom::skip_branch();
+        }
+        thread::yield_now();
     }
 }
 

@@ -9,9 +9,12 @@ use shuttle::rand::{Rng, thread_rng};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler, UrwRandomScheduler};
 use shuttle::sync::atomic::{AtomicU64, fence};
 use shuttle::{Config, MaxSteps, Runner, thread};
-use throng::machine::{Cell, Cpu, Machine, Native, NativeCell, Place, Word};
+use throng::machine::{Cell, Cpu, Machine, Native, NativeCell, Place, WayOut, Word};
 
 use super::checker::machine_of_checker;
+
+/// A schedule of more steps than this has a wait that never ends: others take a small part of it.
+const STEP_LIMIT: usize = 100_000;
 
 /// The world of shuttle. Sequentially consistent: it does not see orderings that are too weak.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +71,7 @@ impl Shuttle {
 
 fn run_with(scheduler: impl Scheduler + 'static, run: impl Fn() + Send + Sync + 'static) {
     let mut config = Config::new();
-    config.max_steps = MaxSteps::FailAfter(1_000_000);
+    config.max_steps = MaxSteps::FailAfter(STEP_LIMIT);
     config.silence_warnings = true;
     Runner::new(scheduler, config).run(run);
 }
@@ -109,6 +112,11 @@ pub struct ShuttleCpu {
 impl ShuttleCpu {
     fn new(id: usize) -> Self {
         ShuttleCpu { id, clock: StdCell::new(0) }
+    }
+
+    /// After the `look`-th look in vain of a wait.
+    fn look_again(&self, _look: u32) {
+        thread::yield_now();
     }
 }
 

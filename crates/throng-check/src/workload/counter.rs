@@ -1,4 +1,4 @@
-//! A counter with a recorder around it, ready to run in any world.
+//! A counter under observation.
 
 use throng::counter::{About, Counting, Registered, Shape};
 use throng::machine::Machine;
