@@ -4,6 +4,8 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::env;
+use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -38,9 +40,7 @@ pub(crate) fn is_caught(
     check: impl FnOnce() + Send + 'static,
 ) -> Trial {
     Trial::test(name, move || {
-        EXPECTING_FAILURE.set(true);
-        let outcome = panic::catch_unwind(AssertUnwindSafe(check));
-        EXPECTING_FAILURE.set(false);
+        let outcome = silently(|| panic::catch_unwind(AssertUnwindSafe(check)));
         let Err(panic) = outcome else {
             return Err(Failed::from("broken on purpose, and nobody noticed"));
         };
@@ -53,6 +53,14 @@ pub(crate) fn is_caught(
     })
 }
 
+/// Does `run`, without a word about panics of this thread.
+pub(crate) fn silently<R>(run: impl FnOnce() -> R) -> R {
+    EXPECTING_FAILURE.set(true);
+    let result = run();
+    EXPECTING_FAILURE.set(false);
+    result
+}
+
 fn message_of(panic: &(dyn Any + Send)) -> &str {
     let owned = panic.downcast_ref::<String>().map(String::as_str);
     owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("(no message)")
@@ -60,8 +68,19 @@ fn message_of(panic: &(dyn Any + Send)) -> &str {
 
 /// How many times longer than usual to run: `THRONG_LONG=100` in the environment.
 pub(crate) fn effort() -> usize {
-    match std::env::var("THRONG_LONG") {
+    match env::var("THRONG_LONG") {
         Ok(times) => times.parse().expect("THRONG_LONG must be a number, such as 100"),
         Err(_) => 1,
+    }
+}
+
+/// The seeds to try: so many, or the one in `THRONG_SEED`.
+pub(crate) fn seeds(count: u64) -> Range<u64> {
+    match env::var("THRONG_SEED") {
+        Ok(seed) => {
+            let seed: u64 = seed.parse().expect("THRONG_SEED must be a number, such as 17");
+            seed..seed + 1
+        }
+        Err(_) => 0..count,
     }
 }

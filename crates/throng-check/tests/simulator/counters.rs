@@ -4,13 +4,6 @@
 //! A failure names the seed, the faults that it chose, and the command that replays it:
 //! `THRONG_SEED=17 cargo test -p throng-check --test simulator -- --exact hardware::disturbed`.
 
-mod broken;
-mod harness;
-
-use std::env;
-use std::ops::Range;
-
-use harness::{is_caught, passes};
 use libtest_mimic::Trial;
 use throng::counter::diffracting::{
     Adaptive, Balancer, Crowd, Node, Original, SecondChance, Side, StarvationFree, Toggle, Token,
@@ -25,6 +18,9 @@ use throng_check::spec::{check_counting, check_step};
 use throng_check::workload::Observed;
 use throng_sim::spec::{Preset, presets};
 use throng_sim::{End, Faults, MachineSpec, Outcome, Sim, SimCpu, Simulation};
+
+use crate::broken::counters as broken;
+use crate::harness::{self, is_caught, passes, seeds};
 
 const STEP_LIMIT: u64 = 2_000_000;
 
@@ -89,17 +85,6 @@ impl Run {
             let name = method.about.name;
             panic!("{name} broke its promise: {violation}\n{}", self.known(trial));
         }
-    }
-}
-
-/// The seeds to try: so many, or the one in `THRONG_SEED`.
-fn seeds(count: u64) -> Range<u64> {
-    match env::var("THRONG_SEED") {
-        Ok(seed) => {
-            let seed: u64 = seed.parse().expect("THRONG_SEED must be a number, such as 17");
-            seed..seed + 1
-        }
-        Err(_) => 0..count,
     }
 }
 
@@ -295,7 +280,7 @@ fn balancer_trial<B: Balancer<Sim>>(count: u64) -> Trial {
     passes(format!("{}::balances", B::ABOUT.name), move || balances::<B>(count))
 }
 
-fn main() {
+pub(crate) fn trials() -> Vec<Trial> {
     let effort = harness::effort() as u64;
     let mut trials = Vec::new();
     for method in methods::<Sim>() {
@@ -369,5 +354,5 @@ fn main() {
     trials.push(is_caught(name.into(), "is not wait-free", move || {
         halts(turns, name, seeds(300).map(crippled));
     }));
-    harness::run(trials);
+    trials
 }

@@ -1,14 +1,13 @@
-//! Random schedules of larger runs: each counter with 4 to 16 processors.
+//! Each counter with 4 to 16 processors.
 
-mod broken;
-mod harness;
-
-use harness::{is_caught, passes};
+use libtest_mimic::Trial;
 use throng::counter::{Registered, Shape, methods};
 use throng_check::workload::Observed;
 use throng_check::worlds::{Schedules, Shuttle};
 
-const SEED: u64 = 0x7472_6F6E_6721;
+use super::SEED;
+use crate::broken::counters as broken;
+use crate::harness::{self, is_caught, passes};
 
 #[derive(Clone, Copy)]
 struct Plan {
@@ -52,7 +51,7 @@ fn plans(effort: usize) -> Vec<(String, Plan)> {
     plans
 }
 
-fn main() {
+pub(crate) fn trials() -> Vec<Trial> {
     let effort = harness::effort();
     let mut trials = Vec::new();
     for method in methods::<Shuttle>() {
@@ -76,5 +75,5 @@ fn main() {
         let name = format!("broken::{}", method.about.name);
         trials.push(is_caught(name, "broke its promise", move || explore(method, plan)));
     }
-    harness::run(trials);
+    trials
 }

@@ -1,13 +1,13 @@
-//! Every schedule of small runs: each counter with 2 and 3 processors.
+//! Each counter with 2 and 3 processors.
 
-mod broken;
-mod harness;
-
-use broken::traced::{self, Traced};
-use harness::{is_caught, passes};
+use libtest_mimic::Trial;
 use throng::counter::{Progress, Registered, Shape, methods};
 use throng_check::workload::Observed;
 use throng_check::worlds::Loom;
+
+use crate::broken::counters as broken;
+use crate::broken::counters::traced::{self, Traced};
+use crate::harness::{self, is_caught, passes};
 
 /// So many processors, calls each, preemptions, and the width of the counter.
 #[derive(Clone, Copy)]
@@ -73,7 +73,7 @@ fn sizes(method: &Registered<Loom>, more: usize) -> Vec<Size> {
     sizes
 }
 
-fn main() {
+pub(crate) fn trials() -> Vec<Trial> {
     let more = usize::from(harness::effort() > 1);
     let mut trials = Vec::new();
     for method in methods::<Loom>() {
@@ -104,5 +104,5 @@ fn main() {
     trials.push(is_caught("broken::weakly-locked".into(), "Causality violation", move || {
         explore(weakly_locked, size);
     }));
-    harness::run(trials);
+    trials
 }

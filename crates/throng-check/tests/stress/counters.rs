@@ -1,16 +1,16 @@
-//! Real threads, more of them than cores, coming and going: each counter.
-
-mod broken;
-mod harness;
+//! Each counter on real threads.
 
 use std::sync::Barrier;
 use std::thread;
 
-use harness::{is_caught, passes};
+use libtest_mimic::Trial;
 use throng::counter::{Counting, Registered, Shape, methods};
 use throng::machine::{Cpu, Native};
 use throng_check::history::Call;
 use throng_check::spec::check_counter;
+
+use crate::broken::counters as broken;
+use crate::harness::{self, is_caught, passes};
 
 /// Calls on the calling thread, timed.
 fn count(counter: &dyn Counting, calls: usize) -> Vec<Call> {
@@ -64,7 +64,7 @@ fn coming_and_going(method: Registered<Native>, lanes: usize, visits: usize) {
     check(&method, &calls);
 }
 
-fn main() {
+pub(crate) fn trials() -> Vec<Trial> {
     let effort = harness::effort();
     let mut trials = Vec::new();
     for method in methods::<Native>() {
@@ -88,5 +88,5 @@ fn main() {
             crowd(racy, Shape::for_processors(4), 20_000);
         }
     }));
-    harness::run(trials);
+    trials
 }

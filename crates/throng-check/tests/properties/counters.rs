@@ -1,4 +1,4 @@
-//! Properties that hold for every counter of every shape, under every load.
+//! Every counter of every shape, under every load.
 
 use proptest::prelude::*;
 use throng::counter::{About, Consistency, Registered, Shape, methods};

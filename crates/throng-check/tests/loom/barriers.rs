@@ -1,0 +1,173 @@
+//! Each barrier with 2 and 3 members, and whoever comes.
+
+use libtest_mimic::Trial;
+use throng::barrier::{FanIn, Flags, Registered, Reinit, Shape, WakeUp, methods};
+use throng::machine::Cpu;
+use throng_check::workload::{ObservedEntrance, ObservedMeeting, ObservedTeam};
+use throng_check::worlds::Loom;
+
+use crate::broken::barriers as broken;
+use crate::harness::{self, is_caught, passes};
+
+/// So many members, rounds, and preemptions.
+#[derive(Clone, Copy)]
+struct Size {
+    members: usize,
+    rounds: u64,
+    preemptions: usize,
+}
+
+impl Size {
+    const fn new(members: usize, rounds: u64, preemptions: usize) -> Self {
+        Size { members, rounds, preemptions }
+    }
+
+    fn name(self) -> String {
+        let Size { members, rounds, preemptions } = self;
+        format!("{members}x{rounds}::preempted_{preemptions}")
+    }
+}
+
+fn meet(method: Registered<Loom>, shape: Shape, size: Size) {
+    Loom::explore(
+        size.members,
+        size.preemptions,
+        move || ObservedMeeting::watched(&method, &shape),
+        move |observed, cpu| observed.meet(cpu, cpu.id(), size.rounds),
+        ObservedMeeting::assert_kept,
+    );
+}
+
+fn come(method: Registered<Loom>, shape: Shape, visits: &'static [u64], preemptions: usize) {
+    Loom::explore(
+        visits.len(),
+        preemptions,
+        move || ObservedEntrance::anonymous(&method, &shape, visits.len()),
+        move |observed, cpu| observed.visit(cpu, cpu.id(), visits[cpu.id()]),
+        ObservedEntrance::assert_kept,
+    );
+}
+
+/// The member of the highest rank leaves after a round: the others meet once, and are told in the
+/// next round.
+fn one_leaves(method: Registered<Loom>, size: Size) {
+    let last = size.members - 1;
+    Loom::explore(
+        size.members,
+        size.preemptions,
+        move || ObservedTeam::new(&method, &Shape::for_members(size.members)),
+        move |observed, cpu| {
+            let mut member = observed.member(cpu.id());
+            assert!(member.wait_on(cpu, None).is_ok(), "all come to the first round");
+            if cpu.id() != last {
+                assert!(member.wait_on(cpu, None).is_err(), "one does not come to the second");
+            }
+        },
+        ObservedTeam::assert_kept,
+    );
+}
+
+/// The shapes that a method tells apart, with their names.
+fn shapes(method: &Registered<Loom>, members: usize) -> Vec<(String, Shape)> {
+    let usual = Shape::for_members(members);
+    let mut shapes = vec![("usual".to_owned(), usual.clone())];
+    let (packed, padded) = (Flags::Packed, Flags::Padded);
+    let mut add = |fan_in, flags, wake_up, reinit| {
+        let name = format!("{fan_in}_way_{flags:?}_{wake_up:?}_{reinit:?}").to_lowercase();
+        let shape = Shape { fan_in: FanIn::Fixed(fan_in), flags, wake_up, reinit, ..usual.clone() };
+        shapes.push((name, shape));
+    };
+    match method.about.name {
+        "shaped" | "central" => {}
+        "dissemination" => add(2, padded, WakeUp::Global, Reinit::Clear),
+        _ => {
+            add(2, packed, WakeUp::Tree, Reinit::Count);
+            add(2, padded, WakeUp::Global, Reinit::Count);
+            add(3, padded, WakeUp::Tree, Reinit::Clear);
+        }
+    }
+    shapes
+}
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let more = usize::from(harness::effort() > 1);
+    let mut trials = Vec::new();
+    for method in methods::<Loom>() {
+        let name = method.about.name;
+        // In every step all write and all wait, so there is more to try than in trees.
+        let is_long = name == "dissemination";
+        let mut add = |size: Size, shape_count| {
+            for (shaped, shape) in shapes(&method, size.members).into_iter().take(shape_count) {
+                let name = format!("barriers::{name}::{}::{shaped}", size.name());
+                trials.push(passes(name, move || meet(method, shape, size)));
+            }
+        };
+        add(Size::new(2, 3, 3 + more), usize::MAX);
+        add(Size::new(3, 2, 1), usize::MAX);
+        // What shapes differ in can be seen with one.
+        add(Size::new(3, 2, 2 + more), usize::from(!is_long));
+        for size in [Size::new(2, 2, 2 + more), Size::new(3, 2, 1)] {
+            let name = format!("barriers::{name}::one_leaves::{}", size.name());
+            trials.push(passes(name, move || one_leaves(method, size)));
+        }
+        // Two are a dissemination barrier in the default, too.
+        let once = usize::from(!is_long && name != "shaped") | more;
+        let crowds: [(&str, &[u64], usize); 2] =
+            [("2_for_2", &[3, 3], 2 + more), ("3_for_2", &[2, 1, 1], once)];
+        for (crowd, visits, preemptions) in crowds {
+            let name = format!("barriers::{name}::anonymous::{crowd}::preempted_{preemptions}");
+            let run = move || come(method, Shape::for_members(2), visits, preemptions);
+            trials.push(passes(name, run));
+        }
+    }
+    trials.extend(broken_trials());
+    trials
+}
+
+/// What loom says when a wait never ends.
+const HANGS: &str = "exceeded maximum number of branches";
+
+fn broken_trials() -> Vec<Trial> {
+    use broken::{
+        CountsDown, LastGoesOn, RELAXED_BELL, SOUND, StopsShort, TwoLeaders, WITHOUT_FENCE,
+    };
+
+    let caught = |method: Registered<Loom>, size: Size, words| {
+        let name = format!("barriers::broken::{}", method.about.name);
+        let shape = Shape::for_members(size.members);
+        is_caught(name, words, move || meet(method, shape, size))
+    };
+    let two = Size::new(2, 2, 2);
+    let mut trials: Vec<Trial> =
+        broken::hanging().into_iter().map(|method| caught(method, two, HANGS)).collect();
+    trials.push(caught(Registered::of::<LastGoesOn<Loom, WITHOUT_FENCE>>(), two, HANGS));
+    let relaxed = Registered::of::<LastGoesOn<Loom, RELAXED_BELL>>();
+    // Of two, each has the other's work by way of the fences.
+    let three = Size::new(3, 2, 1);
+    trials.push(caught(relaxed, three, "Causality violation"));
+    trials.push(caught(Registered::of::<StopsShort<Loom>>(), three, "Causality violation"));
+
+    for sound in
+        [Registered::of::<CountsDown<Loom, SOUND>>(), Registered::of::<LastGoesOn<Loom, SOUND>>()]
+    {
+        for size in [two, three] {
+            let name = format!(
+                "barriers::broken::but-for-its-faults::{}::{}",
+                sound.about.name,
+                size.name()
+            );
+            let shape = Shape::for_members(size.members);
+            trials.push(passes(name, move || meet(sound, shape, size)));
+        }
+    }
+    trials.push(is_caught("barriers::broken::two-leaders".into(), "had 2 leaders", || {
+        Loom::explore(
+            2,
+            2,
+            || ObservedEntrance::new("two-leaders", Box::new(TwoLeaders::<Loom>::new(2)), 2),
+            |observed, cpu| observed.visit(cpu, cpu.id(), 2),
+            ObservedEntrance::assert_kept,
+        );
+    }));
+    trials
+}

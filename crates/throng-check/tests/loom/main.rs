@@ -1,0 +1,15 @@
+//! Every schedule of small runs.
+
+#[path = "../broken/mod.rs"]
+mod broken;
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod barriers;
+mod counters;
+
+fn main() {
+    let mut trials = counters::trials();
+    trials.extend(barriers::trials());
+    harness::run(trials);
+}

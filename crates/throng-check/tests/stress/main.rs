@@ -1,0 +1,15 @@
+//! Real threads, more of them than cores, coming and going.
+
+#[path = "../broken/mod.rs"]
+mod broken;
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod barriers;
+mod counters;
+
+fn main() {
+    let mut trials = counters::trials();
+    trials.extend(barriers::trials());
+    harness::run(trials);
+}
