@@ -2,7 +2,7 @@
 //! ideal machine and on a small one of every preset; members that leave, and waits that end.
 
 use libtest_mimic::Trial;
-use throng::barrier::{FanIn, Flags, Registered, Reinit, Shape, WakeUp, methods};
+use throng::barrier::{Anonymous, FanIn, Flags, Registered, Reinit, Shape, WakeUp, methods};
 use throng::machine::Cpu;
 use throng::topology::Topology;
 use throng_check::workload::{ObservedEntrance, ObservedMeeting, ObservedTeam};
@@ -222,6 +222,31 @@ fn deadline(method: Registered<Sim>, trial: &str, seed: u64) -> bool {
     told > 0
 }
 
+/// Whoever comes, more of them than seats; one comes again and again, and gives up when it has to wait
+/// for long. All others are told, also those who find the seats taken by others who were told before
+/// and will never free them.
+fn one_gives_up(method: Registered<Sim>, trial: &str, seed: u64) {
+    let run = disturbed(seed);
+    let members = run.shape.members.max(2);
+    let run = Run { shape: Shape { members, ..run.shape.clone() }, ..run };
+    let visitors = members + 1 + seed as usize % 5;
+    let (shape, rounds, hasty) = (run.shape.clone(), run.rounds, seed as usize % visitors);
+    let outcome = run.simulation().processors(visitors).run(
+        move || Anonymous::new(method.build(&shape).expect("a shape that can be")),
+        move |barrier, cpu| {
+            let mut seat = cpu.id();
+            let is_hasty = cpu.id() == hasty;
+            let deadline = || is_hasty.then(|| cpu.clock() + 1_000);
+            let mut meet = || barrier.wait_on(cpu, deadline(), &mut seat).is_ok();
+            (0..if is_hasty { u64::MAX } else { rounds }).all(|_| meet())
+        },
+    );
+    let outcome = outcome.expect("the simulation can be set up");
+    let (name, known) = (method.about.name, run.known(trial));
+    assert!(outcome.shared.is_broken() && outcome.results[hasty] == Some(false), "{name}, {known}");
+    assert_eq!(outcome.end, End::Finished, "{name}, {known}");
+}
+
 /// One aborts in the middle: nobody hangs, and nobody meets who should not.
 fn aborted(method: Registered<Sim>, trial: &str, seed: u64) {
     let run = disturbed(seed);
@@ -288,6 +313,9 @@ pub(crate) fn trials() -> Vec<Trial> {
             let told = seeds(180 * effort).filter(|&seed| deadline(method, trial, seed)).count();
             let tried = seeds(180 * effort).count();
             assert!(tried == 1 || told > tried / 2, "{told} of {tried} runs had somebody told");
+        });
+        add("one_gives_up", |method, trial, effort| {
+            seeds(90 * effort).for_each(|seed| one_gives_up(method, trial, seed));
         });
         add("aborted", |method, trial, effort| {
             seeds(180 * effort).for_each(|seed| aborted(method, trial, seed));

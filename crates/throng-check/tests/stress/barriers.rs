@@ -49,11 +49,40 @@ fn on_threads<R: Send>(threads: usize, body: impl Fn(usize) -> R + Sync) -> Vec<
     })
 }
 
-/// A visit, timed; `None` if the barrier is broken.
-fn timed(visit: impl FnOnce() -> Result<bool, Broken>) -> Option<Visit> {
+/// A visit, timed.
+fn timed(visit: impl FnOnce() -> Result<bool, Broken>) -> Visit {
     let entered = Native::cpu().clock();
-    let leads = visit().ok()?;
-    Some(Visit::over(entered, Native::cpu().clock(), leads))
+    match visit() {
+        Ok(leads) => Visit::over(entered, Native::cpu().clock(), leads),
+        Err(Broken) => Visit::in_progress(entered),
+    }
+}
+
+/// A member's visits to so many rounds, or until it is told that the barrier is broken.
+fn visits(
+    rank: usize,
+    rounds: u64,
+    letters: &Letters<Native>,
+    mut meet: impl FnMut(u64) -> Result<bool, Broken>,
+) -> Vec<Visit> {
+    let mut visits = Vec::new();
+    for round in 0..rounds {
+        letters.write(rank, round);
+        let visit = timed(|| meet(round));
+        visits.push(visit);
+        if visit.left.is_none() {
+            break;
+        }
+        letters.read(rank, round);
+    }
+    visits
+}
+
+/// Whether all came to all rounds and left them.
+fn check_all_over(name: &str, rounds: u64, visits: &[Vec<Visit>]) {
+    let over = |visits: &Vec<Visit>| visits.iter().filter(|visit| visit.left.is_some()).count();
+    let over = visits.iter().map(over).min().unwrap_or(0) as u64;
+    assert!(over == rounds, "{name}: somebody did not come back from round {over}");
 }
 
 /// Longer than anybody waits who does not wait for ever.
@@ -63,36 +92,27 @@ const FOR_EVER: Duration = Duration::from_secs(20);
 fn crowd(method: Registered<Native>, members: usize, rounds: u64, longest: Duration) {
     let (name, meeting) = (method.about.name, build(method, members));
     let letters = Letters::<Native>::of_words(members);
-    let visits = on_threads(members, |rank| -> Vec<Visit> {
+    let visits = on_threads(members, |rank| {
         let cpu = Native::cpu();
         let patience = if members > 2 { Patience::CROWDED } else { Patience::ROOMY };
-        let visit = |round| {
-            letters.write(rank, round);
+        visits(rank, rounds, &letters, |round| {
             let deadline = Some(cpu.clock() + longest.as_nanos() as u64);
             let way_out = WayOut { patience, deadline, ..WayOut::none() };
-            let visit = timed(|| meeting.meet_on(&cpu, rank, round, &way_out).map(|()| rank == 0))?;
-            letters.read(rank, round);
-            Some(visit)
-        };
-        (0..rounds).map_while(visit).collect()
+            meeting.meet_on(&cpu, rank, round, &way_out).map(|()| rank == 0)
+        })
     });
     kept(name, check_rounds(&visits).and(letters.verdict()));
-    let over = visits.iter().map(Vec::len).min().unwrap_or(0) as u64;
-    assert!(over == rounds, "{name}: somebody did not come back from round {over}");
+    check_all_over(name, rounds, &visits);
 }
 
 /// The same for members of the default's team.
 fn team_of_default(members: usize, rounds: u64) {
     let letters = Letters::<Native>::of_words(members);
     let team = Barrier::team(members).into_iter();
-    let meet = |mut member: Member<_>| -> Vec<Visit> {
-        let visit = |round| {
-            letters.write(member.rank(), round);
-            let visit = timed(|| member.wait_checked().map(|result| result.is_leader()));
-            letters.read(member.rank(), round);
-            visit
-        };
-        (0..rounds).map_while(visit).collect()
+    let meet = |mut member: Member<_>| {
+        visits(member.rank(), rounds, &letters, |_| {
+            member.wait_checked().map(|result| result.is_leader())
+        })
     };
     let meet = &meet;
     let visits: Vec<Vec<Visit>> = thread::scope(|scope| {
@@ -100,7 +120,7 @@ fn team_of_default(members: usize, rounds: u64) {
         all.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
     });
     kept("team", check_team(&visits).and(letters.verdict()));
-    assert!(visits.iter().all(|visits| visits.len() as u64 == rounds), "all came to all rounds");
+    check_all_over("team", rounds, &visits);
 }
 
 /// Threads that come once and never again, on so many lanes, until `visits` have come.
@@ -116,7 +136,7 @@ fn strangers(
     let visited = on_threads(lanes, |_| -> Vec<Visit> {
         let is_left = || tickets.fetch_add(1, Relaxed) < visits;
         let stranger = || thread::scope(|scope| scope.spawn(visit).join().expect("nobody panics"));
-        std::iter::from_fn(|| is_left().then(stranger).flatten()).collect()
+        std::iter::from_fn(|| is_left().then(stranger)).collect()
     });
     let visited = visited.concat();
     assert_eq!(visited.len() as u64, visits, "{name}");
@@ -134,7 +154,7 @@ fn regulars(
     let tickets = AtomicU64::new(0);
     let visited = on_threads(threads, |_| -> Vec<Visit> {
         let is_left = || tickets.fetch_add(1, Relaxed) < visits;
-        std::iter::from_fn(|| is_left().then(|| timed(|| Ok(wait()))).flatten()).collect()
+        std::iter::from_fn(|| is_left().then(|| timed(|| Ok(wait())))).collect()
     });
     let visited = visited.concat();
     assert_eq!(visited.len() as u64, visits, "{name}");
@@ -216,6 +236,24 @@ fn gives_up(method: Registered<Native>) {
     assert_eq!((late, members[0].wait_checked()), (Err(Broken), Err(Broken)), "{name}");
 }
 
+/// One gives up in a later round than the first: whoever comes then is told, also where the seats are
+/// taken by those who were told before and will never be freed.
+fn all_are_told(method: Registered<Native>) {
+    let name = method.about.name;
+    let barrier = Anonymous::new(build(method, 2));
+    on_threads(2, |_| barrier.wait());
+    assert_eq!(barrier.wait_timeout(Duration::from_millis(5)), Err(Broken), "{name}");
+    for after in 0..4 {
+        let start = Instant::now();
+        assert_eq!(barrier.wait_timeout(Duration::from_secs(5)), Err(Broken), "{name}");
+        let told = start.elapsed();
+        assert!(
+            told < Duration::from_secs(1),
+            "{name}: told after {told:?}, {after} after it broke"
+        );
+    }
+}
+
 /// How long the calling thread has run, where the system tells.
 fn running_time() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
@@ -271,6 +309,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             told_after(method, |member| member.abort());
         }));
         trials.push(passes(format!("barriers::{name}::gives_up"), move || gives_up(method)));
+        trials
+            .push(passes(format!("barriers::{name}::all_are_told"), move || all_are_told(method)));
         trials.push(passes(format!("barriers::{name}::sleeps"), move || {
             let barrier = Anonymous::new(build(method, 4));
             sleeps(name, 4, || barrier.wait());

@@ -154,8 +154,9 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
         deadline: Option<u64>,
         seat: &mut usize,
     ) -> Result<u64, Broken> {
-        // Whatever its round, it will be one that an abort at round 0 breaks.
-        let way_out = self.alarm.way_out(0, deadline, self.patience);
+        // A round is broken by somebody who came to it, so the ones before are complete: whatever our
+        // round would be, it is broken, and who was told so does not free his seat.
+        let way_out = self.alarm.way_out(u64::MAX, deadline, self.patience);
         let first = *seat % self.seats.len();
         loop {
             let mut earliest = (u64::MAX, 0);
@@ -172,10 +173,8 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
             }
             let freed =
                 self.seats[candidate].sleep_while(cpu, Acquire, &way_out, |word| word == seen);
-            if freed.is_none() {
-                self.alarm.raise(0);
-                return Err(Broken);
-            }
+            // Who gives up here has not come to a round yet, so nobody counts on it.
+            freed.ok_or(Broken)?;
         }
     }
 }
@@ -208,7 +207,8 @@ impl<B: Meeting> Anonymous<B> {
     }
 
     /// Waits until n threads have come to this round, but not longer than `timeout`. Who gives up
-    /// breaks the barrier, for the others have been told that it had come.
+    /// breaks the barrier, for the others have been told that it had come; unless more than n came,
+    /// and it had to wait for a seat.
     ///
     /// # Errors
     /// When the time is over, or when the barrier is broken.
