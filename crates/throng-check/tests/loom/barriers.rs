@@ -78,7 +78,7 @@ fn shapes(method: &Registered<Loom>, members: usize) -> Vec<(String, Shape)> {
         shapes.push((name, shape));
     };
     match method.about.name {
-        "shaped" | "central" => {}
+        "shaped" | "tally" | "central" | "central-locked" => {}
         "dissemination" => add(2, padded, WakeUp::Global, Reinit::Clear),
         _ => {
             add(2, packed, WakeUp::Tree, Reinit::Count);
@@ -89,32 +89,80 @@ fn shapes(method: &Registered<Loom>, members: usize) -> Vec<(String, Shape)> {
     shapes
 }
 
+/// How far loom comes with a method in some seconds: preemptions, where nothing else is said.
+#[derive(Clone, Copy)]
+struct Plan {
+    of_two: usize,
+    rounds_of_two: u64,
+    /// In all shapes.
+    of_three: usize,
+    /// In one shape.
+    of_three_once: usize,
+    of_visitors: usize,
+    visits: &'static [u64],
+    /// Of more visitors than seats.
+    of_crowd: usize,
+}
+
+impl Plan {
+    fn of(method: &str) -> Self {
+        let usual = Plan {
+            of_two: 3,
+            rounds_of_two: 3,
+            of_three: 1,
+            of_three_once: 2,
+            of_visitors: 2,
+            visits: &[3, 3],
+            of_crowd: 1,
+        };
+        match method {
+            // In every step all write and all wait, so there is more to try than in trees.
+            "dissemination" => Plan { of_three_once: 1, of_crowd: 0, ..usual },
+            // The same, twice a round.
+            "grouped" => Plan {
+                of_two: 2,
+                rounds_of_two: 2,
+                of_three: 0,
+                of_three_once: 0,
+                of_visitors: 1,
+                visits: &[2, 2],
+                of_crowd: 0,
+            },
+            // Two that wait for a lock hand the turn to each other for ever.
+            "central-locked" | "combining-tree-locked" => {
+                Plan { of_three: 0, of_three_once: 0, ..usual }
+            }
+            _ => usual,
+        }
+    }
+}
+
 pub(crate) fn trials() -> Vec<Trial> {
     let more = usize::from(harness::effort() > 1);
     let mut trials = Vec::new();
     for method in methods::<Loom>() {
         let name = method.about.name;
-        // In every step all write and all wait, so there is more to try than in trees.
-        let is_long = name == "dissemination";
+        let plan = Plan::of(name);
         let mut add = |size: Size, shape_count| {
             for (shaped, shape) in shapes(&method, size.members).into_iter().take(shape_count) {
                 let name = format!("barriers::{name}::{}::{shaped}", size.name());
                 trials.push(passes(name, move || meet(method, shape, size)));
             }
         };
-        add(Size::new(2, 3, 3 + more), usize::MAX);
-        add(Size::new(3, 2, 1), usize::MAX);
-        // What shapes differ in can be seen with one.
-        add(Size::new(3, 2, 2 + more), usize::from(!is_long));
-        for size in [Size::new(2, 2, 2 + more), Size::new(3, 2, 1)] {
+        add(Size::new(2, plan.rounds_of_two, plan.of_two + more), usize::MAX);
+        add(Size::new(3, 2, plan.of_three), usize::MAX);
+        if plan.of_three_once > plan.of_three {
+            // What shapes differ in can be seen with fewer.
+            add(Size::new(3, 2, plan.of_three_once + more), 1);
+        }
+        for size in [Size::new(2, 2, 2 + more), Size::new(3, 2, plan.of_three)] {
             let name = format!("barriers::{name}::one_leaves::{}", size.name());
             trials.push(passes(name, move || one_leaves(method, size)));
         }
-        // Two are a dissemination barrier in the default, too.
-        let once = usize::from(!is_long && name != "shaped") | more;
         let crowds: [(&str, &[u64], usize); 2] =
-            [("2_for_2", &[3, 3], 2 + more), ("3_for_2", &[2, 1, 1], once)];
+            [("2_for_2", plan.visits, plan.of_visitors), ("3_for_2", &[2, 1, 1], plan.of_crowd)];
         for (crowd, visits, preemptions) in crowds {
+            let preemptions = preemptions + more;
             let name = format!("barriers::{name}::anonymous::{crowd}::preempted_{preemptions}");
             let run = move || come(method, Shape::for_members(2), visits, preemptions);
             trials.push(passes(name, run));
