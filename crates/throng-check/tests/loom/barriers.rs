@@ -78,7 +78,7 @@ fn shapes(method: &Registered<Loom>, members: usize) -> Vec<(String, Shape)> {
         shapes.push((name, shape));
     };
     match method.about.name {
-        "shaped" | "tally" | "central" | "central-locked" => {}
+        "shaped" | "tally" | "central" => {}
         "dissemination" => add(2, padded, WakeUp::Global, Reinit::Clear),
         _ => {
             add(2, packed, WakeUp::Tree, Reinit::Count);
@@ -128,10 +128,6 @@ impl Plan {
                 visits: &[2, 2],
                 of_crowd: 0,
             },
-            // Two that wait for a lock hand the turn to each other for ever.
-            "central-locked" | "combining-tree-locked" => {
-                Plan { of_three: 0, of_three_once: 0, ..usual }
-            }
             _ => usual,
         }
     }

@@ -173,8 +173,12 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
             }
             let freed =
                 self.seats[candidate].sleep_while(cpu, Acquire, &way_out, |word| word == seen);
-            // Who gives up here has not come to a round yet, so nobody counts on it.
-            freed.ok_or(Broken)?;
+            if freed.is_none() {
+                if !self.alarm.is_raised() {
+                    self.alarm.raise(0);
+                }
+                return Err(Broken);
+            }
         }
     }
 }
@@ -207,8 +211,7 @@ impl<B: Meeting> Anonymous<B> {
     }
 
     /// Waits until n threads have come to this round, but not longer than `timeout`. Who gives up
-    /// breaks the barrier, for the others have been told that it had come; unless more than n came,
-    /// and it had to wait for a seat.
+    /// breaks the barrier, for the others have been told that it had come, or count on its coming.
     ///
     /// # Errors
     /// When the time is over, or when the barrier is broken.

@@ -4,7 +4,6 @@
 use std::fmt;
 
 use super::*;
-use crate::counter::LockedNumber;
 use crate::machine::Machine;
 
 /// What a method says of itself.
@@ -159,9 +158,7 @@ pub fn methods<M: Machine>() -> Vec<Registered<M>> {
         Registered::of::<Grouped<M>>(),
         Registered::of::<Tally<M>>(),
         Registered::of::<Central<M>>(),
-        Registered::of::<Central<M, LockedNumber<M>>>(),
         Registered::of::<CombiningTree<M>>(),
-        Registered::of::<CombiningTree<M, LockedNumber<M>>>(),
         Registered::of::<Dissemination<M>>(),
         Registered::of::<Tournament<M>>(),
         Registered::of::<McsTree<M>>(),
