@@ -101,7 +101,7 @@ fn why(rows: &[BarrierRow]) -> String {
     let largest = rows.iter().filter(|row| row.name.ends_with("256"));
     format!(
         "at P = 128 a tree of fan-in 4 has four levels, the last for two, and one of fan-in 6 has \
-         three; where several go on at a node of the dynamic tree, they do not on levels that are \
+         three; where several want to go on at a node of the dynamic tree, they do not on levels that are \
          not there; misses of arrival in a round: \
          {}",
         largest.map(of).collect::<Vec<_>>().join("; ")

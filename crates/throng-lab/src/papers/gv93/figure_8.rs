@@ -107,10 +107,12 @@ fn why_dynamic(rows: &[BarrierRow]) -> String {
     }
     format!(
         "who comes to a node at the same time as others finds all their flags when it looks, so \
-         several go on, up to {writers} of them to one flag of the tree where there should be one: a \
-         round takes {misses:.0} misses to arrive (P = 256), where one who goes on a node would take \
-         about 300. In the simulated machine a processor's look at a line that others are waiting to \
-         write stands in line behind them; on a real one it may still have the line"
+         several want to go on, up to {writers} of them to one flag of the tree, where there should \
+         be one; all but the first turn back there (in the paper's code they do not, and it takes \
+         three times as long), but a round takes {misses:.0} misses to arrive (P = 256), where one \
+         who goes on a node would take about 300. In the simulated machine a processor's look at a \
+         line that others are waiting to write stands in line behind them; on a real one it may \
+         still have the line"
     )
 }
 
@@ -124,7 +126,7 @@ const WHY_STATIC: &str = "the four children of a node of the MCS tree are neighb
     ring. Those who meet near the root of the f-way tree come each from another ring, and the line \
     crosses for each of them. Clearing the flags takes the line once more at each node on the way to \
     the root. And a counter of the combining tree is one fetch-and-add here, where the paper's KSR-1 \
-    takes a lock";
+    takes a lock. (All this is inferred from the counts, not proved.)";
 
 fn why_tournament(rows: &[BarrierRow]) -> String {
     let at = |contender| row(rows, contender).at(256.0);

@@ -77,7 +77,7 @@ fn why(rows: &[BarrierRow]) -> String {
         "faults of arrival in a round: {}, {}, {}, {}. The word that tells all takes one of every \
          processor in each. Where several come to a node at the same time, a parent that waits is \
          told once, when its line is back, and not after each child; and in the dynamic f-way tree \
-         several go on, each with faults of its own",
+         several find the others there, each with faults of its own",
         arrival(&COMBINING),
         arrival(&DYNAMIC),
         arrival(&MCS),

@@ -310,7 +310,7 @@ fn claims(lab: &Lab, counted: &[Counted]) -> Vec<Claim> {
 }
 
 const TOGETHER: &str = "Who comes to a node of the dynamic tree at the same time as others finds them \
-    all there, as they find him, and several go on";
+    all there, as they find him, and several write the flag above";
 
 fn panels(counted: &[Counted]) -> Vec<Panel> {
     let fan_in = |cell: &&Cell| cell.fan_in == DRAWN as f64 || cell.fan_in == 2.0;
