@@ -34,6 +34,10 @@ enum Chosen<M: Machine> {
 /// The largest fan-in of the tree.
 const MOST: usize = 16;
 
+/// Groups of such sizes meet by themselves: not the two threads of one core, and not a socket, within
+/// which to meet would take as long as with all.
+const GROUPS: std::ops::RangeInclusive<usize> = 4..=32;
+
 impl<M: Machine> Shaped<M> {
     /// For `members` on a machine with this topology.
     ///
@@ -42,13 +46,16 @@ impl<M: Machine> Shaped<M> {
     pub fn new(members: usize, topology: &Topology) -> Result<Self, ShapeError> {
         let shape = Shape { flags: Flags::Padded, ..Shape::for_members(members) };
         let members = shape.checked_members()?;
-        let is_crowded = members > topology.processors();
-        Ok(Shaped(match topology.groups().first() {
-            _ if is_crowded || members <= 3 => Chosen::Tally(Tally::build(&shape)?),
-            Some(&group) if group < members => Chosen::Grouped(Grouped::new(&shape, group)?),
+        if members > topology.processors() || members <= 3 {
+            return Ok(Shaped(Chosen::Tally(Tally::build(&shape)?)));
+        }
+        let group = topology.groups().iter().copied().find(|size| GROUPS.contains(size));
+        Ok(Shaped(match group {
+            Some(group) if group < members => Chosen::Grouped(Grouped::new(&shape, group)?),
             None if members > 4 => {
-                let levels = FanIn::Fixed(MOST).levels(members);
+                let fan_in = FanIn::Machine { most: MOST, topology: topology.clone() };
                 let (flags, wake_up, reinit) = (shape.flags, WakeUp::Global, Reinit::Count);
+                let levels = fan_in.levels(members);
                 Chosen::Tree(StaticFway::with(members, &levels, flags, wake_up, reinit))
             }
             _ => Chosen::Dissemination(Dissemination::build(&shape)?),
@@ -104,5 +111,37 @@ impl<M: Machine> Meeting<M> for Shaped<M> {
             Chosen::Tally(chosen) => chosen.meet_unranked(cpu, way_out),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(members: usize, groups: &[usize], cores: usize) -> &'static str {
+        let topology = match groups {
+            [] => Topology::flat(cores),
+            _ => Topology::of_groups(groups),
+        };
+        match Shaped::<Native>::new(members, &topology).expect("some members").0 {
+            Chosen::Tally(_) => "tally",
+            Chosen::Dissemination(_) => "dissemination",
+            Chosen::Grouped(_) => "grouped",
+            Chosen::Tree(_) => "tree",
+        }
+    }
+
+    #[test]
+    fn the_machine_and_the_number_of_members_decide() {
+        assert_eq!(
+            [1, 3, 4, 5, 16].map(|n| chosen(n, &[], 16)),
+            ["tally", "tally", "dissemination", "tree", "tree"]
+        );
+        assert_eq!(chosen(17, &[], 16), "tally", "more than cores");
+        assert_eq!(chosen(8, &[8, 96], 0), "dissemination", "one cache of several");
+        assert_eq!(chosen(9, &[8, 96], 0), "grouped");
+        assert_eq!(chosen(16, &[2], 0), "tree", "two threads of a core are no group");
+        assert_eq!(chosen(128, &[2, 64], 0), "tree", "nor is a large socket");
+        assert_eq!(chosen(128, &[2, 16, 64], 0), "grouped");
     }
 }
