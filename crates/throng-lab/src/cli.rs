@@ -153,8 +153,8 @@ pub struct BarriersArguments {
     /// Measure only this barrier, and std; may be repeated [default: all]
     ///
     /// The library's: barrier (`Barrier`), team (`Barrier::team`); its methods as teams: shaped,
-    /// central, combining-tree, dissemination, tournament, mcs-tree, static-fway (flags packed),
-    /// static-fway-padded (a line each), dynamic-fway. Others: std, hurdles, spin.
+    /// grouped, tally, central, combining-tree, dissemination, tournament, mcs-tree, static-fway
+    /// (flags packed), static-fway-padded (a line each), dynamic-fway. Others: std, hurdles, spin.
     #[arg(long = "method", value_name = "NAME")]
     pub methods: Vec<String>,
 
@@ -370,8 +370,8 @@ pub struct SimulateArguments {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Barriers")]
 pub struct MeetingArguments {
-    /// A barrier instead of a counter: shaped, central, combining-tree, dissemination, tournament,
-    /// mcs-tree, static-fway, dynamic-fway
+    /// A barrier instead of a counter: shaped, grouped, tally, central, combining-tree,
+    /// dissemination, tournament, mcs-tree, static-fway, dynamic-fway
     #[arg(long, value_name = "METHOD", conflicts_with_all = ["method", "nodes", "values", "width",
           "spin", "backoff", "prisms", "policy", "out"])]
     pub barrier: Option<String>,
