@@ -1,11 +1,12 @@
 //! Who shares a cache with whom.
 //!
-//! On Linux this is read from `/sys` and `/proc`, which takes less than a millisecond and no library.
-//! What cannot be read there (another system, a container that hides it) is taken to be flat: all
+//! On Linux this is read from `/sys` and `/proc`, which takes some tenths of a millisecond for a few
+//! cores, and no library. What cannot be read there (another system, a container that hides it) is taken to be flat: all
 //! cores alike. Everything here is for speed alone; nothing is wrong where it is wrong.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::thread;
@@ -33,13 +34,12 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// That of the machine the program runs on, read when first asked for.
+    /// That of the machine the program runs on, read when first asked for: the cores that any of the
+    /// program's threads may use then. (A program whose only thread has pinned itself to a core is
+    /// taken to have that core alone: pin threads later, or ask sooner.)
     pub fn here() -> &'static Topology {
         static HERE: OnceLock<Topology> = OnceLock::new();
-        HERE.get_or_init(|| {
-            let parallelism = thread::available_parallelism().map_or(1, usize::from);
-            Topology::read(Path::new("/"), parallelism)
-        })
+        HERE.get_or_init(|| Topology::read(Path::new("/"), thread::available_parallelism().ok()))
     }
 
     /// One whose groups have these numbers of cores, smallest groups first: cores 0, 1, ... are in the
@@ -79,20 +79,19 @@ impl Topology {
         self.places.get(&number).copied().unwrap_or(number)
     }
 
-    /// What the system whose files are under `root` tells; at most `parallelism` threads run at once.
-    fn read(root: &Path, parallelism: usize) -> Self {
+    /// What the system whose files are under `root` tells. `parallelism` is how many threads can run
+    /// at once by what the calling thread knows of itself.
+    fn read(root: &Path, parallelism: Option<NonZero<usize>>) -> Self {
         let allowed = allowed(root);
-        let mut paths: Vec<(Vec<usize>, usize)> =
-            allowed.iter().map(|&core| (path_of(root, core), core)).collect();
-        let Some(depth) = paths.iter().map(|(path, _)| path.len()).min() else {
-            return Topology::flat(parallelism);
-        };
-        if depth == 0 || paths.iter().any(|(path, _)| path.len() != depth) {
-            return Topology::flat(parallelism.min(paths.len()));
+        let quota = quota(root, parallelism.map_or(1, NonZero::get), allowed.len());
+        let mut paths: Vec<(Path6, usize)> =
+            allowed.iter().filter_map(|&core| Some((path_of(root, core)?, core))).collect();
+        if paths.is_empty() || paths.len() < allowed.len() {
+            return Topology::flat(quota);
         }
-        paths.sort();
+        paths.sort_unstable();
         // The largest group on each level, from the smallest level up.
-        let sizes: Vec<usize> = (1..=depth)
+        let sizes: Vec<usize> = (1..=LEVELS)
             .rev()
             .map(|level| {
                 let groups = paths.chunk_by(|(a, _), (b, _)| a[..level] == b[..level]);
@@ -102,48 +101,73 @@ impl Topology {
             .collect();
         Topology {
             places: paths.iter().enumerate().map(|(place, (_, core))| (*core, place)).collect(),
-            processors: parallelism.min(paths.len()).max(1),
+            processors: quota,
             ..Topology::of_groups(&sizes)
         }
     }
 }
 
-/// The cores this program may use.
+/// How many threads can run at once on `cores` cores. Where the calling thread may use more cores than
+/// can run at once, the program has a quota.
+fn quota(root: &Path, parallelism: usize, cores: usize) -> usize {
+    let own = allowed_by(&root.join("proc/thread-self/status")).map_or(0, |own| own.len());
+    if cores == 0 || parallelism < own { parallelism } else { cores }
+}
+
+/// The cores that some thread of this program may use, and that are on.
 fn allowed(root: &Path) -> Vec<usize> {
-    let status = fs::read_to_string(root.join("proc/self/status")).unwrap_or_default();
-    let of_process = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-    match of_process {
-        Some(list) => cores(list),
-        None => read_cores(&root.join("sys/devices/system/cpu/online")).unwrap_or_default(),
+    let threads = fs::read_dir(root.join("proc/self/task")).into_iter().flatten().flatten();
+    let masks = threads.filter_map(|thread| allowed_by(&thread.path().join("status")));
+    let mut cores: Vec<usize> = masks.flatten().collect();
+    cores.sort_unstable();
+    cores.dedup();
+    let online = read_cores(&root.join("sys/devices/system/cpu/online"));
+    match online {
+        Some(online) if cores.is_empty() => online,
+        Some(online) => cores.into_iter().filter(|core| online.contains(core)).collect(),
+        None => cores,
     }
 }
 
-/// The groups that `core` is in, largest first, each named by its first member: its socket, its
-/// caches by falling level, and its siblings that share everything. Empty where the system does not
-/// tell.
-fn path_of(root: &Path, core: usize) -> Vec<usize> {
+/// The cores that the thread with this status file may use.
+fn allowed_by(status: &Path) -> Option<Vec<usize>> {
+    let status = fs::read_to_string(status).ok()?;
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    Some(cores(list)).filter(|cores| !cores.is_empty())
+}
+
+/// Socket, caches of levels 4 to 1, and siblings that share everything.
+const LEVELS: usize = 6;
+
+/// The groups that a core is in, largest first, each named by its first member.
+type Path6 = [usize; LEVELS];
+
+/// The groups that `core` is in, where the system tells of any. On a level of which it does not tell,
+/// the core shares with those of the next smaller level.
+fn path_of(root: &Path, core: usize) -> Option<Path6> {
     let base = root.join(format!("sys/devices/system/cpu/cpu{core}"));
-    let mut caches = BTreeMap::new();
+    let first = |path: &str| read_cores(&base.join(path)).map(|cores| cores[0]);
+    let mut told = [None; LEVELS];
+    told[0] = first("topology/package_cpus_list").or_else(|| first("topology/core_siblings_list"));
+    told[5] = first("topology/core_cpus_list").or_else(|| first("topology/thread_siblings_list"));
     for index in 0..16 {
-        let cache = base.join(format!("cache/index{index}"));
-        let Ok(level) = fs::read_to_string(cache.join("level")) else {
+        let Ok(level) = fs::read_to_string(base.join(format!("cache/index{index}/level"))) else {
             break;
         };
-        let (Ok(level), Some(shared)) =
-            (level.trim().parse::<u32>(), read_cores(&cache.join("shared_cpu_list")))
-        else {
-            continue;
-        };
         // Caches of instructions are shared like those of data on the same level.
-        caches.insert(std::cmp::Reverse(level), shared[0]);
+        if let Ok(level @ 1..=4) = level.trim().parse::<usize>() {
+            told[5 - level] = first(&format!("cache/index{index}/shared_cpu_list"));
+        }
     }
-    let package = read_cores(&base.join("topology/package_cpus_list"))
-        .or_else(|| read_cores(&base.join("topology/core_siblings_list")));
-    let siblings = read_cores(&base.join("topology/core_cpus_list"))
-        .or_else(|| read_cores(&base.join("topology/thread_siblings_list")));
-    let outer = package.map(|cores| cores[0]);
-    let inner = siblings.map(|cores| cores[0]);
-    outer.into_iter().chain(caches.into_values()).chain(inner).collect()
+    told.iter().any(Option::is_some).then(|| {
+        let mut path = [core; LEVELS];
+        let mut smaller = core;
+        for (place, told) in path.iter_mut().zip(told).rev() {
+            smaller = told.unwrap_or(smaller);
+            *place = smaller;
+        }
+        path
+    })
 }
 
 /// The cores in the list that the file at `path` holds; none where there is no such file or no core.
@@ -200,8 +224,16 @@ mod tests {
             self.write(&format!("{base}/topology/core_cpus_list"), siblings);
         }
 
-        fn allow(&self, list: &str) {
-            self.write("proc/self/status", &format!("Name:\tx\nCpus_allowed_list:\t{list}\n"));
+        /// The program has two threads, of which the second asks.
+        fn allow(&self, first: &str, second: &str) {
+            let status = |list| format!("Name:\tx\nCpus_allowed_list:\t{list}\n");
+            self.write("proc/self/task/11/status", &status(first));
+            self.write("proc/self/task/12/status", &status(second));
+            self.write("proc/thread-self/status", &status(second));
+        }
+
+        fn read(&self, parallelism: usize) -> Topology {
+            Topology::read(&self.0, NonZero::new(parallelism))
         }
     }
 
@@ -220,7 +252,7 @@ mod tests {
             let all: Vec<_> = (0..4).map(|i| (socket + 2 * i).to_string()).collect();
             system.core(core, &core.to_string(), &core.to_string(), &third, &all.join(","));
         }
-        system.allow("0-7");
+        system.allow("0-7", "0-7");
         system
     }
 
@@ -235,8 +267,7 @@ mod tests {
 
     #[test]
     fn groups_are_those_of_the_caches_and_sockets() {
-        let system = two_sockets("groups");
-        let topology = Topology::read(&system.0, 8);
+        let topology = two_sockets("groups").read(8);
         assert_eq!((topology.groups(), topology.processors()), ([2, 4].as_slice(), 8));
         // Socket 0: caches {0, 4} and {2, 6}; socket 1: {1, 5} and {3, 7}.
         let mut cores: Vec<usize> = (0..8).collect();
@@ -247,22 +278,45 @@ mod tests {
     #[test]
     fn only_the_allowed_cores_count() {
         let system = two_sockets("masked");
-        system.allow("0,4,7");
-        let topology = Topology::read(&system.0, 8);
+        system.allow("0,4,7", "0,4,7");
+        let topology = system.read(3);
         assert_eq!((topology.groups(), topology.processors()), ([2].as_slice(), 3));
         assert_eq!([0, 4, 7].map(|core| topology.place(core)), [0, 1, 2]);
         assert_eq!(topology.place(3), 3, "a core that is not ours has its number");
-        assert_eq!(Topology::read(&system.0, 1).processors(), 1, "a quota of one");
+        assert_eq!(system.read(2).processors(), 2, "a quota of two");
+    }
+
+    #[test]
+    fn a_thread_that_is_pinned_does_not_hide_the_cores_of_the_others() {
+        let system = two_sockets("pinned");
+        system.allow("0-7", "3");
+        assert_eq!(system.read(1).processors(), 8);
+    }
+
+    #[test]
+    fn cores_that_are_off_do_not_count() {
+        let system = two_sockets("off");
+        system.allow("0-15", "0-15");
+        system.write("sys/devices/system/cpu/online", "0-7\n");
+        assert_eq!(system.read(16).processors(), 8);
+        assert_eq!(system.read(16).groups(), [2, 4]);
+    }
+
+    #[test]
+    fn a_core_without_a_cache_of_some_level_is_alone_there() {
+        let system = two_sockets("efficient");
+        fs::remove_dir_all(system.0.join("sys/devices/system/cpu/cpu7/cache/index2")).unwrap();
+        assert_eq!(system.read(8).groups(), [2, 4]);
     }
 
     #[test]
     fn what_is_hidden_is_flat() {
         let system = System::new("hidden");
-        assert_eq!(Topology::read(&system.0, 6), Topology::flat(6));
-        system.allow("0-3");
-        assert_eq!(Topology::read(&system.0, 6), Topology::flat(4));
+        assert_eq!(system.read(6), Topology::flat(6));
+        system.allow("0-3", "0-3");
+        assert_eq!(system.read(4), Topology::flat(4));
         system.core(0, "0", "0", "0-3", "0-3");
-        assert_eq!(Topology::read(&system.0, 6), Topology::flat(4), "three cores are hidden");
+        assert_eq!(system.read(4), Topology::flat(4), "three cores are hidden");
     }
 
     #[test]

@@ -96,11 +96,13 @@ macro_rules! machine_of_checker {
                         return Some(value);
                     }
                     if way_out.is_open(cpu) {
-                        break;
+                        // Whoever opened it may have done so after the event.
+                        let value = self.0.load(order);
+                        return (!blocked(value)).then_some(value);
                     }
                     cpu.look_again(look);
                 }
-                None
+                unreachable!("nobody looks that often")
             }
 
             fn spin_while(

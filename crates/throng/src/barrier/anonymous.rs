@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::alarm::Alarm;
 use super::{Broken, Meeting, WaitResult};
-use crate::machine::{Cpu, Line, Machine, Native, Patience, Place, WayOut, Word};
+use crate::machine::{Cpu, Line, Machine, Native, Patience, Place, Word};
 
 /// A barrier for whoever comes: any n threads meet, as at [`std::sync::Barrier`].
 ///
@@ -101,14 +101,38 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
         deadline: Option<u64>,
         seat: &mut usize,
     ) -> Result<WaitResult, Broken> {
+        match self.meet_unranked(cpu, deadline) {
+            Some(met) => met,
+            None => self.meet_seated(cpu, deadline, seat),
+        }
+    }
+
+    /// Where the method needs no ranks, nobody needs a seat.
+    #[inline]
+    fn meet_unranked(
+        &self,
+        cpu: &M::Cpu,
+        deadline: Option<u64>,
+    ) -> Option<Result<WaitResult, Broken>> {
         // Whoever comes to a broken barrier must not complete a round that others have given up.
         if self.alarm.is_raised() {
-            return Err(Broken);
+            return Some(Err(Broken));
         }
         let anytime = self.alarm.way_out(u64::MAX, deadline, self.patience);
-        if let Some(met) = self.meet_unranked(cpu, &anytime) {
-            return met;
+        let met = self.meeting.meet_unranked(cpu, &anytime)?;
+        if met.is_err() {
+            self.alarm.raise(0);
         }
+        Some(met.map(WaitResult::new))
+    }
+
+    #[inline]
+    fn meet_seated(
+        &self,
+        cpu: &M::Cpu,
+        deadline: Option<u64>,
+        seat: &mut usize,
+    ) -> Result<WaitResult, Broken> {
         let round = match self.take(*seat) {
             Some(round) => round,
             None => self.look_for_a_seat(cpu, deadline, seat)?,
@@ -120,20 +144,6 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
         }
         self.seats[*seat].signal(2 * round + 2);
         Ok(WaitResult::new(*seat == 0))
-    }
-
-    /// Where the method needs no ranks, nobody needs a seat.
-    #[inline]
-    fn meet_unranked(
-        &self,
-        cpu: &M::Cpu,
-        way_out: &WayOut<'_, M>,
-    ) -> Option<Result<WaitResult, Broken>> {
-        let met = self.meeting.meet_unranked(cpu, way_out)?;
-        if met.is_err() {
-            self.alarm.raise(0);
-        }
-        Some(met.map(WaitResult::new))
     }
 
     /// Takes `seat` if it is free, and tells for which round.
@@ -174,9 +184,8 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
             let freed =
                 self.seats[candidate].sleep_while(cpu, Acquire, &way_out, |word| word == seen);
             if freed.is_none() {
-                if !self.alarm.is_raised() {
-                    self.alarm.raise(0);
-                }
+                // All seats were taken for this round or later ones: this round has its members.
+                self.alarm.raise(seen / 2 + 1);
                 return Err(Broken);
             }
         }
@@ -222,6 +231,9 @@ impl<B: Meeting> Anonymous<B> {
 
     #[inline]
     fn wait_until(&self, deadline: Option<u64>) -> Result<WaitResult, Broken> {
+        if let Some(met) = self.meet_unranked(&Native::cpu(), deadline) {
+            return met;
+        }
         SEATS.with(|seats| {
             let remembered = &seats[self.id as usize % REMEMBERED];
             let (id, mut seat) = remembered.get();
@@ -229,7 +241,7 @@ impl<B: Meeting> Anonymous<B> {
                 seat = self.first_choice();
             }
             let before = seat;
-            let result = self.wait_on(&Native::cpu(), deadline, &mut seat);
+            let result = self.meet_seated(&Native::cpu(), deadline, &mut seat);
             if id != self.id || seat != before {
                 remembered.set((self.id, seat));
             }

@@ -11,7 +11,8 @@ use crate::topology::Topology;
 /// A barrier for n threads, shaped like the machine. A drop-in for [`std::sync::Barrier`].
 ///
 /// Threads meet by the method that suits their number and the machine ([`Shaped`]). They wait by
-/// spinning for a few microseconds, then let others run, then sleep ([`Patience`]); where there are
+/// spinning for 20 microseconds, then let others run for as long as 80, then sleep; where sleeping
+/// turns out to have been too soon, they stay awake longer, up to 2 ms ([`Patience`]). Where there are
 /// more threads than cores they hardly spin.
 ///
 /// ```
@@ -36,11 +37,14 @@ use crate::topology::Topology;
 /// dies kept the guard of [`abort_on_panic`](Barrier::abort_on_panic). From then on the barrier is
 /// broken for good: every [`wait`](Barrier::wait) panics and says so,
 /// [`wait_checked`](Barrier::wait_checked) returns an error, at once or, where a thread sleeps
-/// already, within 20 ms.
+/// already, after 20 ms or about as long as it has slept, but not more than 640 ms.
 ///
 /// # Differs from the standard library's
-/// `new` allocates, and so is not `const`. Which thread leads is not said there either; here it is
-/// usually the same one.
+/// - `new` allocates, and so is not `const`.
+/// - There are at most 65 536 members.
+/// - The result is a [`WaitResult`]. Which thread leads is not said there either.
+/// - A thread that sleeps wakes up for a moment now and then: every 20 ms at first, then less often,
+///   down to every 640 ms.
 #[derive(Debug)]
 pub struct Barrier {
     meeting: Anonymous<Shaped>,
@@ -178,7 +182,8 @@ impl Barrier {
     }
 
     /// Waits until n threads have come, but not longer than `timeout`. Who gives up breaks the
-    /// barrier.
+    /// barrier. Some of the others may have left the round by then as if nothing had happened: the last
+    /// one may give up, too, where it waits for another to wake up.
     ///
     /// # Errors
     /// When the time is over, or when the barrier is broken.

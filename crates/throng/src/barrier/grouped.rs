@@ -24,8 +24,7 @@ pub struct Grouped<M: Machine = Native> {
     groups: Vec<Dissemination<M>>,
     /// For each group, the number of rounds that all of its members have come to.
     words: Vec<Line<M::Word>>,
-    /// The words that each member looks at.
-    shares: Vec<Vec<usize>>,
+    members: usize,
     group_size: usize,
 }
 
@@ -39,18 +38,23 @@ impl<M: Machine> Grouped<M> {
         let word = |(index, &first): (usize, &usize)| {
             Line::word::<M>(0, Place::named("group is here").index(index).near(first))
         };
-        let share = |member: usize| {
-            let own = member / group_size;
-            let others = (1..firsts.len()).map(|distance| (own + distance) % firsts.len());
-            // The first member has something to write; so the last ones begin.
-            let size = size(firsts[own]);
-            others.skip(size - 1 - member % group_size).step_by(size).collect()
-        };
         Ok(Grouped {
             groups: firsts.iter().map(group).collect(),
             words: firsts.iter().enumerate().map(word).collect(),
-            shares: (0..members).map(share).collect(),
+            members,
             group_size,
+        })
+    }
+
+    /// The groups whose words `rank` looks at.
+    #[inline]
+    fn share(&self, rank: usize) -> impl Iterator<Item = usize> {
+        let (own, place) = (rank / self.group_size, rank % self.group_size);
+        let (count, size) = (self.groups.len(), self.groups[own].members());
+        // The first member has something to write; so the last ones begin.
+        (size - place..count).step_by(size).map(move |distance| {
+            let other = own + distance;
+            if other < count { other } else { other - count }
         })
     }
 }
@@ -78,7 +82,7 @@ impl<M: Machine> Method<M> for Grouped<M> {
 
 impl<M: Machine> Meeting<M> for Grouped<M> {
     fn members(&self) -> usize {
-        self.shares.len()
+        self.members
     }
 
     fn meet_on(
@@ -94,7 +98,7 @@ impl<M: Machine> Meeting<M> for Grouped<M> {
         if place == 0 {
             self.words[index].signal(round + 1);
         }
-        for &other in &self.shares[rank] {
+        for other in self.share(rank) {
             let word = &self.words[other];
             word.sleep_while(cpu, Acquire, way_out, |rounds| rounds <= round).ok_or(Broken)?;
         }
@@ -113,9 +117,9 @@ mod tests {
             for size in [1, 3, 4, 8] {
                 let shape = Shape::for_members(members);
                 let grouped = Grouped::<Native>::new(&shape, size).expect("a group has members");
-                let shares: Vec<_> = grouped.shares.chunks(size).collect();
-                for (own, shares) in shares.iter().enumerate() {
-                    let mut seen: Vec<usize> = shares.concat();
+                for own in 0..grouped.groups.len() {
+                    let ranks = own * size..members.min((own + 1) * size);
+                    let mut seen: Vec<usize> = ranks.flat_map(|rank| grouped.share(rank)).collect();
                     seen.push(own);
                     let all: BTreeSet<usize> = seen.iter().copied().collect();
                     assert_eq!(all.len(), seen.len(), "{members} in groups of {size}");

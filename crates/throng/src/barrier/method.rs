@@ -71,8 +71,12 @@ impl Shape {
         match *fan_in {
             FanIn::Usual => {}
             FanIn::Fixed(fan_in) => drop(ShapeError::check_range("fan-in", fan_in, ALLOWED)?),
-            FanIn::Fullest { most, .. } | FanIn::Machine { most, .. } => {
+            FanIn::Machine { most, .. } => {
                 ShapeError::check_range("largest fan-in", most, ALLOWED)?;
+            }
+            FanIn::Fullest { least, most } => {
+                ShapeError::check_range("largest fan-in", most, ALLOWED)?;
+                ShapeError::check_range("least", least, 1..=most - 1)?;
             }
         }
         Ok(fan_in.levels(self.checked_members()?))
@@ -194,6 +198,9 @@ mod tests {
         let lonely = Shape { fan_in: FanIn::Fixed(1), ..Shape::for_members(4) };
         let refused = StaticFway::<Native>::build(&lonely).expect_err("one cannot meet");
         assert_eq!(refused.to_string(), "fan-in 1: must be from 2 to 65536");
+        let upside_down = FanIn::Fullest { least: 10, most: 4 };
+        let upside_down = Shape { fan_in: upside_down, ..Shape::for_members(1000) };
+        assert!(StaticFway::<Native>::build(&upside_down).is_err());
     }
 
     #[test]

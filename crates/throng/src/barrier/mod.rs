@@ -2,7 +2,7 @@
 //!
 //! | method | idea | critical path |
 //! |---|---|---|
-//! | [`Shaped`] | the default's: a tree shaped by the machine, one of the methods below at its best | few line transfers |
+//! | [`Shaped`] | the default's: the one of the others that suits the machine and the number of members | |
 //! | [`Grouped`] | groups that are close meet, look at each other, and meet again | log of the group, and one step |
 //! | [`Tally`] | one word that counts all arrivals | n |
 //! | [`Central`] | one counter, one word to wait on | n |

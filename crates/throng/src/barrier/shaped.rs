@@ -21,7 +21,12 @@ use crate::topology::Topology;
 /// Up to 16 members of one cache were measured on 16 cores; several caches on simulated machines.
 /// Member i is taken to be close to member i + 1.
 #[derive(Debug)]
-pub struct Shaped<M: Machine = Native>(Chosen<M>);
+pub struct Shaped<M: Machine = Native> {
+    chosen: Chosen<M>,
+    /// How large groups are on the machine, for parts of the team.
+    groups: Vec<usize>,
+    is_crowded: bool,
+}
 
 #[derive(Debug)]
 enum Chosen<M: Machine> {
@@ -45,21 +50,40 @@ impl<M: Machine> Shaped<M> {
     /// With no members, or more than [`Shape::MOST_MEMBERS`].
     pub fn new(members: usize, topology: &Topology) -> Result<Self, ShapeError> {
         let shape = Shape { flags: Flags::Padded, ..Shape::for_members(members) };
+        let is_crowded = members > topology.processors();
+        let chosen = Chosen::new(&shape, topology.groups(), is_crowded)?;
+        Ok(Shaped { chosen, groups: topology.groups().to_vec(), is_crowded })
+    }
+
+    /// For `members` of those whom this one is for.
+    pub(super) fn part(&self, members: usize) -> Result<Self, ShapeError> {
+        let shape = Shape { flags: Flags::Padded, ..Shape::for_members(members) };
+        let (groups, is_crowded) = (self.groups.clone(), self.is_crowded);
+        Ok(Shaped { chosen: Chosen::new(&shape, &groups, is_crowded)?, groups, is_crowded })
+    }
+}
+
+impl<M: Machine> Chosen<M> {
+    /// By the table in the docs of [`Shaped`].
+    fn new(shape: &Shape, groups: &[usize], is_crowded: bool) -> Result<Self, ShapeError> {
         let members = shape.checked_members()?;
-        if members > topology.processors() || members <= 3 {
-            return Ok(Shaped(Chosen::Tally(Tally::build(&shape)?)));
+        if is_crowded || members <= 3 {
+            return Tally::build(shape).map(Chosen::Tally);
         }
-        let group = topology.groups().iter().copied().find(|size| GROUPS.contains(size));
-        Ok(Shaped(match group {
-            Some(group) if group < members => Chosen::Grouped(Grouped::new(&shape, group)?),
-            None if members > 4 => {
-                let fan_in = FanIn::Machine { most: MOST, topology: topology.clone() };
-                let (flags, wake_up, reinit) = (shape.flags, WakeUp::Global, Reinit::Count);
-                let levels = fan_in.levels(members);
-                Chosen::Tree(StaticFway::with(members, &levels, flags, wake_up, reinit))
-            }
-            _ => Chosen::Dissemination(Dissemination::build(&shape)?),
-        }))
+        // Each member looks at so many words of other groups; not at too many.
+        let are_few = |size: usize| members.div_ceil(size) <= size * size;
+        let sizes = groups.iter().copied().filter(|size| GROUPS.contains(size));
+        let group = sizes.into_iter().find(|&size| are_few(size));
+        if let Some(group) = group.filter(|&group| group < members) {
+            return Grouped::new(shape, group).map(Chosen::Grouped);
+        }
+        if group.is_some() || members == 4 {
+            return Dissemination::build(shape).map(Chosen::Dissemination);
+        }
+        let fan_in = FanIn::Machine { most: MOST, topology: Topology::of_groups(groups) };
+        let levels = fan_in.levels(members);
+        let (flags, wake_up, reinit) = (shape.flags, WakeUp::Global, Reinit::Count);
+        Ok(Chosen::Tree(StaticFway::with(members, &levels, flags, wake_up, reinit)))
     }
 }
 
@@ -81,7 +105,7 @@ impl<M: Machine> Method<M> for Shaped<M> {
 
 impl<M: Machine> Meeting<M> for Shaped<M> {
     fn members(&self) -> usize {
-        match &self.0 {
+        match &self.chosen {
             Chosen::Tally(chosen) => chosen.members(),
             Chosen::Dissemination(chosen) => chosen.members(),
             Chosen::Grouped(chosen) => chosen.members(),
@@ -97,7 +121,7 @@ impl<M: Machine> Meeting<M> for Shaped<M> {
         round: u64,
         way_out: &WayOut<'_, M>,
     ) -> Result<(), Broken> {
-        match &self.0 {
+        match &self.chosen {
             Chosen::Tally(chosen) => chosen.meet_on(cpu, rank, round, way_out),
             Chosen::Dissemination(chosen) => chosen.meet_on(cpu, rank, round, way_out),
             Chosen::Grouped(chosen) => chosen.meet_on(cpu, rank, round, way_out),
@@ -107,7 +131,7 @@ impl<M: Machine> Meeting<M> for Shaped<M> {
 
     #[inline]
     fn meet_unranked(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Option<Result<bool, Broken>> {
-        match &self.0 {
+        match &self.chosen {
             Chosen::Tally(chosen) => chosen.meet_unranked(cpu, way_out),
             _ => None,
         }
@@ -123,7 +147,7 @@ mod tests {
             [] => Topology::flat(cores),
             _ => Topology::of_groups(groups),
         };
-        match Shaped::<Native>::new(members, &topology).expect("some members").0 {
+        match Shaped::<Native>::new(members, &topology).expect("some members").chosen {
             Chosen::Tally(_) => "tally",
             Chosen::Dissemination(_) => "dissemination",
             Chosen::Grouped(_) => "grouped",

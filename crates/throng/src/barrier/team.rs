@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::alarm::Alarm;
 use super::{Broken, Meeting, Shaped, WaitResult};
 use crate::machine::{Cpu, Machine, Native, Patience};
-use crate::topology::Topology;
 
 /// What the members of a team share.
 #[derive(Debug)]
@@ -165,7 +164,9 @@ impl<B: Meeting> Member<B> {
     }
 
     /// Waits until all members have come to this round, but not longer than `timeout`. Who gives up
-    /// breaks the barrier, for the others have been told that it had come.
+    /// breaks the barrier, for the others have been told that it had come. Some of them may have left
+    /// the round by then as if nothing had happened: the last one may give up, too, where it waits for
+    /// another to wake up.
     ///
     /// # Errors
     /// When the time is over, or when not all members will come.
@@ -218,7 +219,7 @@ impl Member<Shaped> {
         let split = splits.get_mut(&key).expect("it is removed when its last member has gone");
         if split.members.is_empty() {
             split.ranks.sort_unstable();
-            let shaped = Shaped::new(split.ranks.len(), Topology::here());
+            let shaped = self.team.meeting.part(split.ranks.len());
             let shaped = shaped.expect("a part of a team is not larger than the team");
             split.members = team_with(shaped, self.team.patience).into_iter().map(Some).collect();
         }

@@ -185,6 +185,7 @@ impl NativeWord {
         loop {
             let value = self.0.load(order);
             if !blocked(value) {
+                wait.end();
                 return Some(value);
             }
             if !wait.spins() {

@@ -7,7 +7,9 @@
 //!    where its author waits for this very core.
 //! 2. *Yield*: let others run between two looks. Where nobody else wants the core, that costs a
 //!    system call a look.
-//! 3. *Sleep* on the word, until whoever writes it says so.
+//! 3. *Sleep* on the word, until whoever writes it says so. To fall asleep and to be woken takes some
+//!    ten microseconds, on a virtual machine some hundred. A thread that slept through an event that
+//!    was near learns to stay awake longer, and one that slept for long to fall asleep sooner.
 //!
 //! A wait for somebody who is in the middle of something ([`Word::wait_while`](super::Word)) has
 //! nobody who would wake it up, so its third stage is a nap, again and again.
@@ -20,6 +22,7 @@
 //! wake-up is lost; and no sleep is longer than [`LONGEST_SLEEP`], since the way out is a word that
 //! nobody sleeps on.
 
+use std::cell::Cell;
 use std::fmt;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -46,22 +49,47 @@ pub struct Patience {
     pub spin: Duration,
     /// Then, for so long, it lets others run between two looks.
     pub yielding: Duration,
+    /// A thread that slept through an event that was near stays awake longer the next time, but never
+    /// longer than this. Without that, threads that meet again and again could not stop sleeping: who
+    /// is woken comes late, so late that the others fall asleep.
+    pub most_awake: Duration,
 }
 
 impl Patience {
     /// For threads that have a core each: several transfers of a cache line, and what a system call
     /// or two take.
-    pub const ROOMY: Patience =
-        Patience { spin: Duration::from_micros(20), yielding: Duration::from_micros(80) };
+    pub const ROOMY: Patience = Patience {
+        spin: Duration::from_micros(20),
+        yielding: Duration::from_micros(80),
+        most_awake: Duration::from_millis(2),
+    };
 
     /// For more threads than cores: who waits is in the way of who is waited for.
-    pub const CROWDED: Patience =
-        Patience { spin: Duration::ZERO, yielding: Duration::from_micros(20) };
+    pub const CROWDED: Patience = Patience {
+        spin: Duration::ZERO,
+        yielding: Duration::from_micros(20),
+        most_awake: Duration::from_micros(20),
+    };
 
     /// For somebody who is in the middle of something: several transfers of a cache line, much less
     /// than a time slice. Then it lets others run for the time of some slices.
-    const IN_PASSING: Patience =
-        Patience { spin: Duration::from_micros(2), yielding: Duration::from_millis(50) };
+    const IN_PASSING: Patience = Patience {
+        spin: Duration::from_micros(2),
+        yielding: Duration::from_millis(50),
+        most_awake: Duration::from_millis(50),
+    };
+
+    /// How long a thread stays awake the next time that had stayed awake for `awake` and then slept,
+    /// in a wait of `waited` altogether.
+    fn learned(&self, awake: Duration, waited: Duration) -> Duration {
+        let next = if waited <= self.most_awake { awake.saturating_mul(2) } else { awake / 2 };
+        self.bounded(next)
+    }
+
+    /// The time awake that is nearest to `awake`.
+    fn bounded(&self, awake: Duration) -> Duration {
+        awake.min(self.most_awake).max(self.spin.saturating_add(self.yielding))
+    }
 
     /// For `threads` threads that wait for each other on this machine.
     #[must_use]
@@ -147,11 +175,20 @@ const EAGER_POLLS: u32 = 16;
 /// from core to core.
 const POLLS_A_LOOK: u32 = 64;
 
+/// A thread first sleeps no longer than this without a look at its way out; then twice as long, and so
+/// on, up to [`LONGEST_SLEEP`].
+const FIRST_SLEEP: Duration = Duration::from_millis(20);
+
 /// No thread sleeps longer than this without a look at its way out.
-const LONGEST_SLEEP: Duration = Duration::from_millis(20);
+const LONGEST_SLEEP: Duration = Duration::from_millis(640);
 
 /// What nobody ends by a signal is looked at so often.
 const NAP: Duration = Duration::from_micros(500);
+
+thread_local! {
+    /// How long this thread stays awake in a wait, as far as it has learned.
+    static AWAKE: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
 
 /// A wait in progress.
 #[derive(Debug)]
@@ -159,6 +196,8 @@ pub(super) struct Wait {
     patience: Patience,
     polls: u32,
     since: Option<Instant>,
+    /// How long the next sleep may last, once there was one.
+    next_sleep: Option<Duration>,
 }
 
 /// What to do before the next look.
@@ -174,7 +213,7 @@ impl Wait {
     pub(super) const fn new(patience: Patience) -> Self {
         // Without time to spin, the first look is followed by one at the clock.
         let polls = if patience.spin.is_zero() { POLLS_A_LOOK - 1 } else { 0 };
-        Wait { patience, polls, since: None }
+        Wait { patience, polls, since: None, next_sleep: None }
     }
 
     /// A wait for somebody who is in the middle of something.
@@ -199,10 +238,14 @@ impl Wait {
         }
         // From now on, look at the clock after every poll.
         self.polls = POLLS_A_LOOK - 1;
-        if waited < self.patience.spin + self.patience.yielding {
-            Stage::Yield
-        } else {
-            Stage::Sleep
+        if waited < self.patience.bounded(AWAKE.get()) { Stage::Yield } else { Stage::Sleep }
+    }
+
+    /// What the wait was for has happened.
+    pub(super) fn end(self) {
+        if let (Some(_), Some(since)) = (self.next_sleep, self.since) {
+            let awake = self.patience.bounded(AWAKE.get());
+            AWAKE.set(self.patience.learned(awake, since.elapsed()));
         }
     }
 
@@ -223,13 +266,15 @@ impl Wait {
             Stage::Spin => {}
             Stage::Yield => thread::yield_now(),
             Stage::Sleep => {
-                let longest = longest.map_or(LONGEST_SLEEP, |longest| longest.min(LONGEST_SLEEP));
+                let usual = self.next_sleep.unwrap_or(FIRST_SLEEP);
+                let longest = longest.map_or(usual, |longest| longest.min(usual));
                 let sleepers = sleepers(word);
                 sleepers.fetch_add(1, Ordering::SeqCst);
                 if word.load(Ordering::SeqCst) == seen {
                     bed::sleep(word, seen, longest);
                 }
                 sleepers.fetch_sub(1, Ordering::Relaxed);
+                self.next_sleep = Some((usual * 2).min(LONGEST_SLEEP));
             }
         }
     }
@@ -261,13 +306,51 @@ fn wake_all(word: &AtomicU64) {
     bed::wake_all(word);
 }
 
-/// How many threads sleep on `word`, and on others that share its entry.
+/// How many threads sleep on `word`, and on others that share its entry. So many entries that few
+/// words do: who signals a word whose entry is not 0 asks the system in vain.
 #[inline]
 fn sleepers(word: &AtomicU64) -> &'static AtomicU32 {
-    #[repr(align(128))]
-    struct Entry(AtomicU32);
+    const BITS: u32 = 12;
+    static SLEEPERS: [AtomicU32; 1 << BITS] = [const { AtomicU32::new(0) }; 1 << BITS];
+    &SLEEPERS[bed::hash(word, BITS)]
+}
 
-    const BITS: u32 = 6;
-    static SLEEPERS: [Entry; 1 << BITS] = [const { Entry(AtomicU32::new(0)) }; 1 << BITS];
-    &SLEEPERS[bed::hash(word, BITS)].0
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Line, Native, Place};
+    use std::sync::atomic::Ordering::Acquire;
+
+    const US: fn(u64) -> Duration = Duration::from_micros;
+
+    #[test]
+    fn who_slept_too_soon_stays_awake_longer_and_who_slept_long_does_not() {
+        let patience = Patience::ROOMY;
+        let mut awake = patience.bounded(Duration::ZERO);
+        assert_eq!(awake, US(100));
+        for next in [200, 400, 800, 1600, 2000, 2000] {
+            awake = patience.learned(awake, US(300));
+            assert_eq!(awake, US(next));
+        }
+        for next in [1000, 500, 250, 125, 100, 100] {
+            awake = patience.learned(awake, US(100_000));
+            assert_eq!(awake, US(next));
+        }
+        assert_eq!(Patience::CROWDED.learned(US(20), US(10)), US(20), "a crowd learns nothing");
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_is_woken_by_a_signal() {
+        let word = Line::word::<Native>(0, Place::named("test"));
+        let way_out = WayOut { patience: Patience::CROWDED, ..WayOut::none() };
+        let start = Instant::now();
+        thread::scope(|scope| {
+            let sleeper = scope
+                .spawn(|| word.sleep_while(&Native::cpu(), Acquire, &way_out, |value| value == 0));
+            thread::sleep(Duration::from_millis(10));
+            word.signal(7);
+            assert_eq!(sleeper.join().unwrap(), Some(7));
+        });
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
 }

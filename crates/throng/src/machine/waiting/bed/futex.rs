@@ -1,0 +1,47 @@
+//! Linux: the kernel compares the lower half of the word with what was seen. The upper half may
+//! differ: who writes a word changes its lower half, or the sleep lasts its longest.
+
+use std::ffi::{c_int, c_long};
+use std::ptr;
+
+use super::{AtomicU64, Duration};
+
+#[cfg(target_arch = "x86_64")]
+const FUTEX: c_long = 202;
+#[cfg(not(target_arch = "x86_64"))]
+const FUTEX: c_long = 98;
+
+/// Between threads of one process, which the kernel finds faster.
+const PRIVATE: c_int = 128;
+const WAIT: c_int = PRIVATE;
+const WAKE: c_int = 1 | PRIVATE;
+
+#[repr(C)]
+struct TimeSpec {
+    seconds: i64,
+    nanoseconds: i64,
+}
+
+unsafe extern "C" {
+    /// Of the C library, which the standard library is linked with.
+    fn syscall(number: c_long, ...) -> c_long;
+}
+
+pub(super) fn sleep(word: &AtomicU64, seen: u64, longest: Duration) {
+    let time = TimeSpec {
+        seconds: longest.as_secs() as i64,
+        nanoseconds: i64::from(longest.subsec_nanos()),
+    };
+    // SAFETY: the kernel reads 4 bytes of the word, which is 8 bytes long, and the time, which
+    // lives until the call returns. All results, errors too, mean: look again.
+    unsafe {
+        syscall(FUTEX, ptr::from_ref(word).cast::<u32>(), WAIT, seen as u32, &raw const time);
+    }
+}
+
+pub(super) fn wake_all(word: &AtomicU64) {
+    // SAFETY: the kernel takes the address for a name and reads nothing there.
+    unsafe {
+        syscall(FUTEX, ptr::from_ref(word).cast::<u32>(), WAKE, c_int::MAX);
+    }
+}

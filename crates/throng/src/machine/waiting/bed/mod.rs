@@ -1,0 +1,101 @@
+//! Where threads sleep: the system's wait on an address, where there is one that can be reached
+//! without a library, and else the standard library's condition variables.
+
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+/// Sleeps until [`wake_all`] is called for `word`, if it is still `seen`; for `longest` at most. May
+/// return early.
+pub(super) fn sleep(word: &AtomicU64, seen: u64, longest: Duration) {
+    here::sleep(word, seen, longest);
+}
+
+/// Wakes all who sleep on `word`.
+pub(super) fn wake_all(word: &AtomicU64) {
+    here::wake_all(word);
+}
+
+/// A number below 2^`bits` that depends on the address of `word` alone.
+#[inline]
+pub(super) fn hash(word: &AtomicU64, bits: u32) -> usize {
+    const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+    let address = std::ptr::from_ref(word).addr() as u64;
+    (address.wrapping_mul(GOLDEN) >> (64 - bits)) as usize
+}
+
+/// The parked kind is there on every system in tests, so that it is tried on this one, too.
+#[cfg(test)]
+mod parked;
+
+#[cfg_attr(
+    all(
+        target_os = "linux",
+        target_endian = "little",
+        any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"),
+    ),
+    path = "futex.rs"
+)]
+#[cfg_attr(
+    not(all(
+        target_os = "linux",
+        target_endian = "little",
+        any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"),
+    )),
+    path = "parked.rs"
+)]
+mod here;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering::SeqCst;
+    use std::thread;
+    use std::time::Instant;
+
+    type Sleep = fn(&AtomicU64, u64, Duration);
+    type Wake = fn(&AtomicU64);
+
+    /// Both kinds of bed, whichever is used here.
+    fn beds() -> [(&'static str, Sleep, Wake); 2] {
+        [("here", here::sleep, here::wake_all), ("parked", parked::sleep, parked::wake_all)]
+    }
+
+    #[test]
+    fn a_word_that_has_changed_lets_nobody_sleep() {
+        for (name, sleep, _) in beds() {
+            let start = Instant::now();
+            sleep(&AtomicU64::new(1), 0, Duration::from_secs(10));
+            assert!(start.elapsed() < Duration::from_secs(5), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_sleep_lasts_its_longest_where_nobody_wakes() {
+        for (name, sleep, _) in beds() {
+            let start = Instant::now();
+            sleep(&AtomicU64::new(0), 0, Duration::from_millis(20));
+            assert!(start.elapsed() >= Duration::from_millis(10), "{name}");
+        }
+    }
+
+    #[test]
+    fn who_sleeps_is_woken() {
+        for (name, sleep, wake_all) in beds() {
+            let word = AtomicU64::new(0);
+            let start = Instant::now();
+            thread::scope(|scope| {
+                for _ in 0..3 {
+                    scope.spawn(|| {
+                        while word.load(SeqCst) == 0 {
+                            sleep(&word, 0, Duration::from_secs(20));
+                        }
+                    });
+                }
+                thread::sleep(Duration::from_millis(30));
+                word.store(1, SeqCst);
+                wake_all(&word);
+            });
+            assert!(start.elapsed() < Duration::from_secs(10), "{name}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Any system: words share a few condition variables.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use super::{AtomicU64, Duration, hash};
+
+struct Room {
+    door: Mutex<()>,
+    bell: Condvar,
+}
+
+const BITS: u32 = 4;
+static ROOMS: [Room; 1 << BITS] =
+    [const { Room { door: Mutex::new(()), bell: Condvar::new() } }; 1 << BITS];
+
+pub(super) fn sleep(word: &AtomicU64, seen: u64, longest: Duration) {
+    let room = &ROOMS[hash(word, BITS)];
+    let door = room.door.lock().unwrap_or_else(PoisonError::into_inner);
+    // Whoever changes the word after this look comes through the door, and so finds us asleep.
+    if word.load(Ordering::SeqCst) == seen {
+        drop(room.bell.wait_timeout(door, longest));
+    }
+}
+
+pub(super) fn wake_all(word: &AtomicU64) {
+    let room = &ROOMS[hash(word, BITS)];
+    drop(room.door.lock().unwrap_or_else(PoisonError::into_inner));
+    room.bell.notify_all();
+}
