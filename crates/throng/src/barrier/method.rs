@@ -76,7 +76,7 @@ impl Shape {
             }
             FanIn::Fullest { least, most } => {
                 ShapeError::check_range("largest fan-in", most, ALLOWED)?;
-                ShapeError::check_range("least", least, 1..=most - 1)?;
+                ShapeError::check_range("least", least, 0..=most - 1)?;
             }
         }
         Ok(fan_in.levels(self.checked_members()?))
