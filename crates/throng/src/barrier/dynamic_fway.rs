@@ -93,12 +93,7 @@ impl<M: Machine> Meeting<M> for DynamicFway<M> {
             }
             passed += 1;
         }
-        if passed == path.len() {
-            self.bells.ring_all(round);
-        }
-        for step in path[..passed].iter().rev() {
-            self.bells.ring(step.node, round);
-        }
+        self.bells.ring_back(path, passed, round);
         Ok(())
     }
 }

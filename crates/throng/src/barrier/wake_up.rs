@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering::Acquire;
 
 use super::Broken;
+use super::tree::Step;
 use crate::machine::{Line, Machine, Place, WayOut, Word};
 
 /// How those who wait learn that all have come.
@@ -54,6 +55,18 @@ impl<M: Machine> Bells<M> {
     pub(super) fn ring_all(&self, round: u64) {
         if self.wake_up == WakeUp::Global {
             self.bells[0].signal(round + 1);
+        }
+    }
+
+    /// Somebody knows that round `round` is over who went on at the first `passed` nodes of its `path`:
+    /// from the root, if those were all.
+    #[inline]
+    pub(super) fn ring_back(&self, path: &[Step], passed: usize, round: u64) {
+        if passed == path.len() {
+            self.ring_all(round);
+        }
+        for step in path[..passed].iter().rev() {
+            self.ring(step.node, round);
         }
     }
 

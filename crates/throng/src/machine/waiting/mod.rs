@@ -67,8 +67,8 @@ impl Patience {
     /// For more threads than cores: who waits is in the way of who is waited for.
     pub const CROWDED: Patience = Patience {
         spin: Duration::ZERO,
-        yielding: Duration::from_micros(20),
-        most_awake: Duration::from_micros(20),
+        yielding: Duration::from_micros(50),
+        most_awake: Duration::from_micros(500),
     };
 
     /// For somebody who is in the middle of something: several transfers of a cache line, much less
@@ -336,7 +336,10 @@ mod tests {
             awake = patience.learned(awake, US(100_000));
             assert_eq!(awake, US(next));
         }
-        assert_eq!(Patience::CROWDED.learned(US(20), US(10)), US(20), "a crowd learns nothing");
+        let steady = Patience { most_awake: Duration::ZERO, ..patience };
+        assert_eq!(steady.learned(US(100), US(10)), US(100), "this one learns nothing");
+        let for_ever = Patience { yielding: Duration::MAX, ..patience };
+        assert_eq!(for_ever.bounded(US(1)), Duration::MAX, "this one never sleeps");
     }
 
     #[test]
