@@ -171,6 +171,12 @@ impl Word<Native> for NativeWord {
 }
 
 impl NativeWord {
+    /// The word as it is, for tests of what sleeps on it.
+    #[cfg(test)]
+    pub(super) fn atomic(&self) -> &AtomicU64 {
+        &self.0
+    }
+
     /// The part of [`sleep_while`](Word::sleep_while) that is not in a hurry.
     #[cold]
     #[inline(never)]

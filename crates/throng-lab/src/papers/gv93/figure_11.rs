@@ -6,8 +6,8 @@ use crate::papers::claim::Claim;
 
 const PROCESSORS: [usize; 13] = [1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 19, 20];
 const PROCESSORS_SMOKE: [usize; 2] = [2, 5];
-/// From here up to there the central barrier is said to be the best. (Two need only tell each other.)
-const THREE: f64 = 3.0;
+/// From here up to there the central barrier is said to be the best.
+const TWO: f64 = 2.0;
 const FEW: f64 = 16.0;
 /// From here on trees have several nodes.
 const SEVERAL: f64 = 8.0;
@@ -73,7 +73,7 @@ fn times_on_the_bus(rows: &[BarrierRow], x: f64) -> String {
 fn central_is_competitive(lab: &Lab, curves: &[Curve], without: &[&Contender]) -> Claim {
     let claim = Claim::new(
         "the central barrier is competitive up to 16 to 18 processors",
-        format!("time / best other at most {COMPETITIVE} at every P from {THREE} to {FEW}"),
+        format!("time / best other at most {COMPETITIVE} at every P from {TWO} to {FEW}"),
     );
     let central = named(curves, &CENTRAL);
     let is_out = |curve: &Curve| {
@@ -81,11 +81,14 @@ fn central_is_competitive(lab: &Lab, curves: &[Curve], without: &[&Contender]) -
         ours || without.iter().any(|contender| curve.name == contender.label)
     };
     let others: Vec<&Curve> = curves.iter().filter(|curve| !is_out(curve)).collect();
-    let Some((ratio, name, x)) = worst_ratio(central, &others, THREE, FEW) else { return claim };
-    let most = over_best(central, others, MOST)
+    let Some((ratio, name, x)) = worst_ratio(central, &others, TWO, FEW) else { return claim };
+    let most = over_best(central, others.iter().copied(), MOST)
         .map(|(ratio, name)| format!("; {ratio:.2} times {name} (P = {MOST})"))
         .unwrap_or_default();
-    let measured = format!("at worst {ratio:.2} times {name} (P = {x}){most}");
+    let from_three = worst_ratio(central, &others, TWO + 1.0, FEW)
+        .map(|(ratio, name, x)| format!("; from 3 on at worst {ratio:.2} times {name} (P = {x})"))
+        .unwrap_or_default();
+    let measured = format!("at worst {ratio:.2} times {name} (P = {x}){from_three}{most}");
     claim.judged(measured, lab.judge(ratio <= COMPETITIVE))
 }
 

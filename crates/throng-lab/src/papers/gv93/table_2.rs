@@ -28,9 +28,6 @@ const DRAWN: usize = 4;
 const EXACT: f64 = 1e-9;
 /// An estimate is right within this factor.
 const FACTOR: f64 = 1.5;
-/// Of f who write at a node one is at home there, which the table does not leave out: half of them
-/// where f is 2.
-const AT_HOME: f64 = 2.0;
 
 /// The figure.
 pub const FIGURE: Figure = Figure {
@@ -261,13 +258,10 @@ fn claims(lab: &Lab, counted: &[Counted]) -> Vec<Claim> {
     );
     let transactions = row_claim(
         lab,
-        Claim::new(
-            "network transactions, where everybody waits at home",
-            format!("counted / computed within a factor of {AT_HOME} for all"),
-        ),
+        Claim::new("network transactions, where everybody waits at home", &factor),
         &compared,
-        1.0 / AT_HOME,
-        AT_HOME,
+        1.0 / FACTOR,
+        FACTOR,
     );
     let coma = |text: &str, cell: fn(&Cell) -> &BarrierMeasured| {
         let compared = compare(

@@ -319,7 +319,6 @@ fn sleepers(word: &AtomicU64) -> &'static AtomicU32 {
 mod tests {
     use super::*;
     use crate::machine::{Line, Native, Place};
-    use std::sync::atomic::Ordering::Acquire;
 
     const US: fn(u64) -> Duration = Duration::from_micros;
 
@@ -342,18 +341,25 @@ mod tests {
         assert_eq!(for_ever.bounded(US(1)), Duration::MAX, "this one never sleeps");
     }
 
+    /// Sleeps last for ever here, so that nothing but a wake-up ends them.
     #[test]
     fn a_thread_that_sleeps_is_woken_by_a_signal() {
         let word = Line::word::<Native>(0, Place::named("test"));
-        let way_out = WayOut { patience: Patience::CROWDED, ..WayOut::none() };
         let start = Instant::now();
+        let start = &start;
         thread::scope(|scope| {
-            let sleeper = scope
-                .spawn(|| word.sleep_while(&Native::cpu(), Acquire, &way_out, |value| value == 0));
+            scope.spawn(|| {
+                let since = Some(*start - Duration::from_secs(1));
+                let next_sleep = Some(Duration::from_secs(60));
+                let mut wait = Wait { since, next_sleep, ..Wait::new(Patience::CROWDED) };
+                wait.sleeps(word.atomic(), 0, None);
+            });
+            while sleepers(word.atomic()).load(Ordering::SeqCst) == 0 {
+                thread::yield_now();
+            }
             thread::sleep(Duration::from_millis(10));
             word.signal(7);
-            assert_eq!(sleeper.join().unwrap(), Some(7));
         });
-        assert!(start.elapsed() < Duration::from_secs(5));
+        assert!(start.elapsed() < Duration::from_secs(30));
     }
 }
