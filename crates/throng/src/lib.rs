@@ -111,11 +111,13 @@ pub mod barrier;
 pub mod counter;
 pub mod lock;
 pub mod machine;
+pub mod pool;
 mod shape_error;
 pub mod topology;
 
 pub use barrier::Barrier;
 pub use counter::Counter;
+pub use pool::Queue;
 pub use shape_error::ShapeError;
 
 /// The README's code, compiled and run with the doc tests.

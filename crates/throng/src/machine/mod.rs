@@ -60,6 +60,7 @@
 use std::fmt::Debug;
 use std::sync::atomic::Ordering;
 
+mod fences;
 mod ids;
 mod location;
 mod native;
@@ -69,7 +70,7 @@ mod random;
 mod waiting;
 
 pub use native::{Native, NativeCell, NativeCpu, NativeWord};
-pub use per_cpu::{Growing, PerCpu};
+pub use per_cpu::{Growing, Make, PerCpu};
 pub use place::{Home, Line, Place};
 pub use random::SplitMix64;
 pub use waiting::{Patience, WayOut};
@@ -97,6 +98,20 @@ pub unsafe trait Machine: Debug + Sized + Send + Sync + 'static {
 
     /// A memory fence, as [`std::sync::atomic::fence`].
     fn fence(order: Ordering);
+
+    /// One half of a sequentially consistent fence: it is one against every
+    /// [`heavy_fence`](Machine::heavy_fence), and against nothing else. For the side that comes here all
+    /// the time: where the system helps, it costs nothing.
+    #[inline]
+    fn light_fence() {
+        Self::fence(Ordering::SeqCst);
+    }
+
+    /// The other half, for the side that hardly ever comes here: some microseconds, and an interruption
+    /// of every thread of the program that is running.
+    fn heavy_fence() {
+        Self::fence(Ordering::SeqCst);
+    }
 }
 
 /// A shared 64-bit word: the operations of [`AtomicU64`](std::sync::atomic::AtomicU64), and

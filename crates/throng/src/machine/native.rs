@@ -9,7 +9,7 @@ use std::sync::atomic::{self, AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::waiting::{self, Wait};
-use super::{Cell, Cpu, Machine, Place, SplitMix64, WayOut, Word, ids, location};
+use super::{Cell, Cpu, Machine, Place, SplitMix64, WayOut, Word, fences, ids, location};
 
 /// Real threads on the machine the program runs on.
 ///
@@ -41,6 +41,15 @@ unsafe impl Machine for Native {
     #[inline]
     fn fence(order: Ordering) {
         atomic::fence(order);
+    }
+
+    #[inline]
+    fn light_fence() {
+        fences::light();
+    }
+
+    fn heavy_fence() {
+        fences::heavy();
     }
 }
 

@@ -19,23 +19,33 @@ const MOST_FIRST: usize = 1 << 20;
 /// let squares = Growing::new(4, |i| i * i);
 /// assert_eq!(*squares.get(100), 10_000);
 /// ```
-pub struct Growing<T> {
+pub struct Growing<T, F = Make<T>> {
     /// Entries 0..F, made at once; F is a power of two.
     first: Box<[T]>,
     /// Segment k holds entries F·2^k .. F·2^(k+1).
     more: Box<[OnceLock<Box<[T]>>]>,
-    make: Box<dyn Fn(usize) -> T + Send + Sync>,
+    make: F,
 }
+
+/// Makes the entry of an index.
+pub type Make<T> = Box<dyn Fn(usize) -> T + Send + Sync>;
 
 impl<T> Growing<T> {
     /// An array whose entry `index` is `make(index)`; about `first` entries are made at once.
     ///
     /// `make` may be called for an index that nobody asked for.
     pub fn new(first: usize, make: impl Fn(usize) -> T + Send + Sync + 'static) -> Self {
+        Growing::with(first, Box::new(make))
+    }
+}
+
+impl<T, F: Fn(usize) -> T> Growing<T, F> {
+    /// The same for a `make` of any type, and entries of any lifetime.
+    pub fn with(first: usize, make: F) -> Self {
         Growing {
             first: (0..first.clamp(1, MOST_FIRST).next_power_of_two()).map(&make).collect(),
             more: (0..SEGMENTS).map(|_| OnceLock::new()).collect(),
-            make: Box::new(make),
+            make,
         }
     }
 
@@ -51,6 +61,13 @@ impl<T> Growing<T> {
         }
     }
 
+    /// The entry `index`, if it is one of the first, made at once.
+    #[inline]
+    pub fn get_first(&self, index: usize) -> Option<&T> {
+        self.first.get(index)
+    }
+
+    #[cold]
     fn get_later(&self, index: usize) -> &T {
         // The size of the first segment is a power of two.
         let segment = index.ilog2() - self.first.len().trailing_zeros();
@@ -67,7 +84,7 @@ impl<T> Growing<T> {
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Growing<T> {
+impl<T: fmt::Debug, F: Fn(usize) -> T> fmt::Debug for Growing<T, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }

@@ -138,6 +138,19 @@ impl<M: Machine> WayOut<'_, M> {
         WayOut { alarm: None, until: 0, deadline: None, patience: Patience::ROOMY }
     }
 
+    /// Opens so long after now, in units of [`Cpu::clock`].
+    #[must_use]
+    pub fn within(cpu: &M::Cpu, time: u64) -> Self {
+        WayOut { deadline: Some(cpu.clock().saturating_add(time)), ..WayOut::none() }
+    }
+
+    /// Whether there is a way out at all.
+    #[inline]
+    #[must_use]
+    pub const fn exists(&self) -> bool {
+        self.alarm.is_some() || self.deadline.is_some()
+    }
+
     /// Whether the wait should end.
     #[must_use]
     pub fn is_open(&self, cpu: &M::Cpu) -> bool {
@@ -149,6 +162,12 @@ impl<M: Machine> WayOut<'_, M> {
 }
 
 impl WayOut<'_, super::Native> {
+    /// Opens so long after now.
+    #[must_use]
+    pub fn after(cpu: &super::NativeCpu, time: Duration) -> Self {
+        WayOut::within(cpu, u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+    }
+
     /// How long until the deadline.
     pub(super) fn time_left(&self, cpu: &super::NativeCpu) -> Option<Duration> {
         self.deadline.map(|deadline| Duration::from_nanos(deadline.saturating_sub(cpu.clock())))

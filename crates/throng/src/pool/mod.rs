@@ -1,0 +1,24 @@
+//! Queues, pools and index distribution: how jobs get from those who have them to those who do them.
+//!
+//! | structure | order | idea |
+//! |---|---|---|
+//! | [`Queue`] | first in, first out | an array without an end and two counters |
+//!
+//! Every structure of the first four implements [`Jobs`].
+
+mod error;
+mod queue;
+
+pub use error::{Closed, PopError, PushError};
+pub use queue::{Drain, Iter, Queue, QueueShape};
+
+use crate::machine::{Machine, Native, WayOut};
+
+/// A place to put jobs in and to take them out of, on machine `M`.
+pub trait Jobs<T: Send, M: Machine = Native>: Send + Sync {
+    /// Puts a job in; waits where there is no room.
+    fn put_on(&self, cpu: &M::Cpu, job: T);
+
+    /// Takes a job out; waits for one, but not longer than until the way out opens.
+    fn take_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Option<T>;
+}

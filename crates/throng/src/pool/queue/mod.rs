@@ -1,0 +1,403 @@
+//! A FIFO queue for any number of producers and consumers.
+//!
+//! DT96 has a job queue of an array and two counters: each push and each pop draws a ticket, and the two
+//! with the same ticket meet at an element of the array. This is that queue, brought up to date: the
+//! counters are two words, a ticket is one `fetch_add`, and the array has no end, so that an element is
+//! used for one push and one pop and nobody ever waits for the one who used it before.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `tickets` | the two words; how full, how empty, how closed the queue is |
+//! | `crowd` | how those who draw keep out of each other's way |
+//! | `slot` | where a push and a pop with the same ticket meet |
+//! | `blocks` | the array without an end |
+//! | `native` | the queue on real threads |
+
+mod blocks;
+mod crowd;
+mod native;
+mod slot;
+#[cfg(test)]
+mod tests;
+mod tickets;
+
+use std::fmt;
+
+pub use native::{Drain, Iter};
+
+use super::{Jobs, PopError, PushError};
+use crate::ShapeError;
+use crate::machine::{Machine, Native, WayOut};
+use blocks::{Blocks, Found, MOST_SLOT_BITS, Side};
+use tickets::{NoTicket, Ticket, Tickets, ToPush};
+
+/// A queue, first in, first out, for any number of producers and consumers; bounded or not.
+///
+/// ```
+/// use std::thread;
+/// use throng::Queue;
+///
+/// let jobs = Queue::bounded(100);
+/// thread::scope(|scope| {
+///     for _ in 0..4 {
+///         scope.spawn(|| {
+///             while let Some(job) = jobs.pop() {
+///                 // do it
+///                 # let _: u32 = job;
+///             }
+///         });
+///     }
+///     for job in 0..1000 {
+///         jobs.push(job).unwrap();
+///     }
+///     jobs.close();           // what is inside is still popped; then `pop` returns `None`
+/// });
+/// ```
+///
+/// # What it promises
+/// It is linearizable: there is one order of all pushes and pops that agrees with what every caller
+/// saw, and in which items leave as they came. What a thread did before a push is visible to who pops the
+/// item. Items of any type are dropped exactly once.
+///
+/// `try_push` and `try_pop` never wait, and no thread that stops in the middle of a call, for a while or
+/// for ever, keeps the calls of others from returning:
+/// - A consumer that stops has an item in its hands, or will get the next one; nothing else is held up.
+/// - A producer that stops with its item not yet in place is passed over after a microsecond or so, and
+///   takes a new place when it goes on. Until then it counts as an item when *full* is answered.
+/// - [`try_pop`](Queue::try_pop) answers *empty* only if there was an instant during the call when every
+///   item pushed had been taken or was in the hands of a consumer.
+/// - [`try_push`](Queue::try_push) answers *full* only if there was an instant during the call when the
+///   items inside and the pushes in progress were [`capacity`](Queue::capacity) together. There are never
+///   more items inside than that.
+/// - While a thread stops in the middle of a call, the memory of the 256 items around it stays; if it
+///   stops while it gives memory back, none is given back until it goes on.
+///
+/// Those who wait look ever more rarely, for some microseconds; then they let others run, and sleep. They
+/// are not served in the order in which they came.
+///
+/// # What it costs
+/// With few threads, a push and a pop are one `compare_exchange` each; who collides with another pauses
+/// for a few microseconds, in which the other can go on undisturbed. In a crowd they are one `fetch_add`
+/// each. An item of 8 bytes takes 16, in pieces of 256 items (fewer where the capacity is small). Pieces
+/// that were emptied are used again; an unbounded queue keeps four and gives the others back.
+pub struct Queue<T: Send, M: Machine = Native> {
+    tickets: Tickets<M>,
+    blocks: Blocks<T, M>,
+    shape: QueueShape,
+}
+
+/// What a [`Queue`] should be like.
+///
+/// ```
+/// use throng::pool::{Queue, QueueShape};
+///
+/// let shape = QueueShape { block_bits: 4, ..QueueShape::UNBOUNDED };
+/// let small_pieces = Queue::<u64>::on_machine(shape)?;
+/// # Ok::<(), throng::ShapeError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueShape {
+    /// The most items that fit in, if there is a bound.
+    pub capacity: Option<usize>,
+    /// log2 of the items that live in one piece of memory.
+    pub block_bits: u32,
+    /// So often a consumer looks whether an item has come that is on its way, before it passes the
+    /// producer over.
+    pub polls: u32,
+}
+
+impl QueueShape {
+    /// The largest capacity.
+    pub const MOST_CAPACITY: usize = 1 << 32;
+    /// The largest pieces.
+    pub const MOST_BLOCK_BITS: u32 = MOST_SLOT_BITS;
+
+    /// For as many items as there is memory for.
+    pub const UNBOUNDED: Self =
+        QueueShape { capacity: None, block_bits: MOST_SLOT_BITS, polls: 128 };
+
+    /// For so many items at most.
+    #[must_use]
+    pub const fn bounded(capacity: usize) -> Self {
+        let mut block_bits = MOST_SLOT_BITS;
+        while block_bits > LEAST_BLOCK_BITS && 1 << (block_bits - 1) >= capacity {
+            block_bits -= 1;
+        }
+        QueueShape { capacity: Some(capacity), block_bits, ..Self::UNBOUNDED }
+    }
+
+    /// The smallest pieces, and no patience: what exhaustive checks use.
+    #[must_use]
+    pub const fn tiny(capacity: Option<usize>, block_bits: u32) -> Self {
+        QueueShape { capacity, block_bits, polls: 1 }
+    }
+
+    fn checked(self) -> Result<Self, ShapeError> {
+        if let Some(capacity) = self.capacity {
+            ShapeError::check_range("capacity", capacity, 1..=Self::MOST_CAPACITY)?;
+        }
+        let most = Self::MOST_BLOCK_BITS as usize;
+        ShapeError::check_range("log2 of the block", self.block_bits as usize, 0..=most)?;
+        Ok(self)
+    }
+}
+
+/// An item that has not been pushed: there is a reason, or else its consumer did not wait for it.
+struct NotPushed<T> {
+    item: T,
+    reason: Option<NoTicket>,
+}
+
+/// log2 of the items in one piece of memory of the smallest queue.
+const LEAST_BLOCK_BITS: u32 = 4;
+/// How many blocks an unbounded queue keeps for later.
+const SPARES: usize = 4;
+/// Entries of its table of blocks. With more blocks than that alive, finding one takes longer.
+const BUCKETS: usize = 256;
+const MOST_BUCKETS: usize = 1 << 16;
+
+impl<T: Send, M: Machine> Queue<T, M> {
+    /// A queue of this shape, on machine `M`.
+    ///
+    /// # Errors
+    /// When the capacity is 0 or above [`QueueShape::MOST_CAPACITY`], or the pieces are too large.
+    pub fn on_machine(shape: QueueShape) -> Result<Self, ShapeError> {
+        Self::starting_at(Ticket::new(0), shape)
+    }
+
+    fn starting_at(first: Ticket, shape: QueueShape) -> Result<Self, ShapeError> {
+        let QueueShape { capacity, block_bits, .. } = shape.checked()?;
+        let (spares, buckets) = match capacity {
+            None => (SPARES, BUCKETS),
+            Some(capacity) => {
+                let blocks = (capacity >> block_bits) + 2;
+                (blocks, (2 * blocks).next_power_of_two().min(MOST_BUCKETS))
+            }
+        };
+        Ok(Queue {
+            tickets: Tickets::new(first, capacity, shape.polls),
+            blocks: Blocks::new(first, block_bits, spares, buckets),
+            shape,
+        })
+    }
+
+    /// Pushes if there is room. Never waits.
+    ///
+    /// # Errors
+    /// The item, when the queue is full or closed.
+    #[inline]
+    pub fn try_push_on(&self, cpu: &M::Cpu, mut item: T) -> Result<(), PushError<T>> {
+        loop {
+            match self.push_once(cpu, item) {
+                Ok(()) => return Ok(()),
+                Err(NotPushed { item: back, reason: None }) => item = back,
+                Err(NotPushed { item, reason: Some(NoTicket::Closed) }) => {
+                    return Err(PushError::Closed(item));
+                }
+                Err(NotPushed { item, reason: Some(NoTicket::Full(_)) }) => {
+                    return Err(PushError::Full(item));
+                }
+            }
+        }
+    }
+
+    /// Pushes; waits for room until the way out opens.
+    ///
+    /// # Errors
+    /// The item, when the way out opened or the queue is closed.
+    #[inline]
+    pub fn push_on(
+        &self,
+        cpu: &M::Cpu,
+        item: T,
+        way_out: &WayOut<'_, M>,
+    ) -> Result<(), PushError<T>> {
+        self.push_once(cpu, item).or_else(|not| self.push_later(cpu, not, way_out))
+    }
+
+    #[cold]
+    fn push_later(
+        &self,
+        cpu: &M::Cpu,
+        mut not: NotPushed<T>,
+        way_out: &WayOut<'_, M>,
+    ) -> Result<(), PushError<T>> {
+        loop {
+            match not.reason {
+                Some(NoTicket::Closed) => return Err(PushError::Closed(not.item)),
+                Some(NoTicket::Full(next)) if !self.tickets.wait_for_room(cpu, next, way_out) => {
+                    return self.try_push_on(cpu, not.item);
+                }
+                _ => {}
+            }
+            match self.push_once(cpu, not.item) {
+                Ok(()) => return Ok(()),
+                Err(again) => not = again,
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn push_once(&self, cpu: &M::Cpu, item: T) -> Result<(), NotPushed<T>> {
+        let hint = self.blocks.hint(Side::Push);
+        let ToPush { ticket, is_awaited } = match self.tickets.draw_push(cpu) {
+            Ok(drawn) => drawn,
+            Err(reason) => return Err(NotPushed { item, reason: Some(reason) }),
+        };
+        let Found { slot, this_use } = self.blocks.find(Side::Push, ticket, hint);
+        // SAFETY: the ticket was drawn to push with, and is used here only.
+        unsafe { slot.put(this_use, item) };
+        let back = self.blocks.take_back(ticket, slot, this_use);
+        if self.blocks.is_half_way(ticket) {
+            self.tickets.look_at_producers(cpu);
+            self.blocks.prepare_after(ticket, self.tickets.is_crowded());
+        }
+        if is_awaited {
+            self.tickets.tell_item();
+        }
+        match back {
+            None => Ok(()),
+            Some(item) => Err(NotPushed { item, reason: None }),
+        }
+    }
+
+    /// Pops if there is an item. Never waits.
+    ///
+    /// # Errors
+    /// When the queue is empty, and whether it is closed.
+    #[inline]
+    pub fn try_pop_on(&self, cpu: &M::Cpu) -> Result<T, PopError> {
+        loop {
+            if let Some(item) = self.pop_once(cpu)? {
+                return Ok(item);
+            }
+        }
+    }
+
+    /// Draws a ticket, and takes its item; `None` where the producer did not come in time.
+    #[inline(always)]
+    fn pop_once(&self, cpu: &M::Cpu) -> Result<Option<T>, PopError> {
+        let hint = self.blocks.hint(Side::Pop);
+        let ticket = self.tickets.draw_pop(cpu)?;
+        let found = self.blocks.find(Side::Pop, ticket, hint);
+        // SAFETY: the ticket was drawn to pop with, and this is the first try.
+        let item = unsafe { found.slot.take(found.this_use) };
+        let item = match item {
+            None => self.take_late(cpu, ticket),
+            some => some,
+        };
+        if self.blocks.is_half_way(ticket) {
+            self.tickets.look_at_consumers(cpu);
+            self.blocks.retire_before(ticket);
+        }
+        Ok(item)
+    }
+
+    /// The item of a ticket drawn to pop with, which was not there at first. Waits a little, if its
+    /// producer is on the way.
+    #[cold]
+    #[inline(never)]
+    fn take_late(&self, cpu: &M::Cpu, ticket: Ticket) -> Option<T> {
+        let Found { slot, this_use } = self.blocks.find_again(ticket);
+        if self.tickets.end().ahead_of(ticket) > 0 {
+            slot.wait_a_little(cpu, this_use, self.shape.polls);
+        } else {
+            self.tickets.tell_scarce();
+        }
+        // SAFETY: the caller has not got the item, and has not given up.
+        let item = unsafe { slot.take(this_use) };
+        item.or_else(|| self.blocks.give_up(ticket))
+    }
+
+    /// Pops; waits for an item until the way out opens.
+    ///
+    /// # Errors
+    /// When the way out opened, or the queue is empty and closed.
+    pub fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError> {
+        match self.try_pop_on(cpu) {
+            Err(PopError::Empty) => self.pop_later(cpu, way_out),
+            other => other,
+        }
+    }
+
+    #[cold]
+    fn pop_later(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError> {
+        while self.tickets.wait_for_item(cpu, way_out) {
+            match self.try_pop_on(cpu) {
+                Err(PopError::Empty) => {}
+                other => return other,
+            }
+        }
+        self.try_pop_on(cpu)
+    }
+
+    /// Closes the queue: pushes are refused from now on; what is inside can still be popped. Tells whether
+    /// this call closed it.
+    pub fn close_on(&self, _cpu: &M::Cpu) -> bool {
+        self.tickets.close()
+    }
+
+    /// Whether the queue is closed.
+    pub fn is_closed(&self) -> bool {
+        self.tickets.is_closed()
+    }
+
+    /// How many items are inside, pushes in progress included. While others push and pop, that is a
+    /// number from the past.
+    pub fn len(&self) -> usize {
+        let front = self.tickets.front();
+        let items = self.tickets.end().ahead_of(front).max(0) as usize;
+        self.capacity().map_or(items, |capacity| items.min(capacity))
+    }
+
+    /// Whether there is no item inside.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether there is no room.
+    pub fn is_full(&self) -> bool {
+        self.capacity() == Some(self.len())
+    }
+
+    /// The most items that fit in, if there is a bound.
+    pub const fn capacity(&self) -> Option<usize> {
+        self.shape.capacity
+    }
+}
+
+impl<T: Send, M: Machine> Jobs<T, M> for Queue<T, M> {
+    /// A closed queue drops the job.
+    fn put_on(&self, cpu: &M::Cpu, job: T) {
+        drop(self.push_on(cpu, job, &WayOut::none()));
+    }
+
+    fn take_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Option<T> {
+        self.pop_on(cpu, way_out).ok()
+    }
+}
+
+impl<T: Send, M: Machine> fmt::Debug for Queue<T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue")
+            .field("len", &self.len())
+            .field("capacity", &self.capacity())
+            .field("is_closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Send, M: Machine> Drop for Queue<T, M> {
+    /// Drops what is inside. Where that panics, the rest is dropped all the same.
+    fn drop(&mut self) {
+        struct Rest<'a, T: Send, M: Machine>(&'a mut Queue<T, M>);
+
+        impl<T: Send, M: Machine> Drop for Rest<'_, T, M> {
+            fn drop(&mut self) {
+                self.0.blocks.left().for_each(drop);
+            }
+        }
+
+        Rest(self).0.blocks.left().for_each(drop);
+    }
+}

@@ -1,0 +1,167 @@
+//! The queue on real threads.
+
+use std::time::Duration;
+
+use super::{Queue, QueueShape};
+use crate::machine::{Native, WayOut};
+use crate::pool::{Closed, PopError, PushError};
+
+impl<T: Send> Queue<T> {
+    /// A queue for as many items as there is memory for.
+    #[must_use]
+    pub fn unbounded() -> Self {
+        Self::on_machine(QueueShape::UNBOUNDED).expect("nothing can be wrong with it")
+    }
+
+    /// A queue for at most `capacity` items.
+    ///
+    /// # Panics
+    /// If `capacity` is 0 or above [`QueueShape::MOST_CAPACITY`].
+    #[must_use]
+    pub fn bounded(capacity: usize) -> Self {
+        Self::on_machine(QueueShape::bounded(capacity)).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Pushes; waits for room.
+    ///
+    /// # Errors
+    /// The item, when the queue is closed.
+    #[inline]
+    pub fn push(&self, item: T) -> Result<(), Closed<T>> {
+        self.push_once(&Native::cpu(), item).or_else(|not| {
+            let pushed = self.push_later(&Native::cpu(), not, &WayOut::none());
+            pushed.map_err(|error| Closed(error.into_inner()))
+        })
+    }
+
+    /// Pops; waits for an item, after those who came before. `None` when the queue is closed and empty.
+    #[inline]
+    pub fn pop(&self) -> Option<T> {
+        match self.pop_once(&Native::cpu()) {
+            Ok(Some(item)) => Some(item),
+            _ => self.pop_on(&Native::cpu(), &WayOut::none()).ok(),
+        }
+    }
+
+    /// Pushes if there is room. Never waits.
+    ///
+    /// ```
+    /// use throng::Queue;
+    /// use throng::pool::PushError;
+    ///
+    /// let queue = Queue::bounded(1);
+    /// assert_eq!(queue.try_push('a'), Ok(()));
+    /// assert_eq!(queue.try_push('b'), Err(PushError::Full('b')));
+    /// queue.close();
+    /// assert_eq!(queue.try_push('c'), Err(PushError::Closed('c')));
+    /// ```
+    ///
+    /// # Errors
+    /// The item, when the queue is full or closed.
+    #[inline]
+    pub fn try_push(&self, item: T) -> Result<(), PushError<T>> {
+        self.try_push_on(&Native::cpu(), item)
+    }
+
+    /// Pops if there is an item. Never waits.
+    ///
+    /// ```
+    /// use throng::Queue;
+    /// use throng::pool::PopError;
+    ///
+    /// let queue = Queue::unbounded();
+    /// queue.push(7).unwrap();
+    /// assert_eq!(queue.try_pop(), Ok(7));
+    /// assert_eq!(queue.try_pop(), Err(PopError::Empty));
+    /// queue.close();
+    /// assert_eq!(queue.try_pop(), Err(PopError::Closed));
+    /// ```
+    ///
+    /// # Errors
+    /// When the queue is empty, and whether it is closed.
+    #[inline]
+    pub fn try_pop(&self) -> Result<T, PopError> {
+        self.try_pop_on(&Native::cpu())
+    }
+
+    /// Pushes; waits for room, but not longer than `timeout`.
+    ///
+    /// # Errors
+    /// The item, when the time is over or the queue is closed.
+    pub fn push_timeout(&self, item: T, timeout: Duration) -> Result<(), PushError<T>> {
+        let cpu = Native::cpu();
+        self.push_on(&cpu, item, &WayOut::after(&cpu, timeout))
+    }
+
+    /// Pops; waits for an item, but not longer than `timeout`.
+    ///
+    /// # Errors
+    /// When the time is over, or the queue is closed and empty.
+    pub fn pop_timeout(&self, timeout: Duration) -> Result<T, PopError> {
+        let cpu = Native::cpu();
+        self.pop_on(&cpu, &WayOut::after(&cpu, timeout))
+    }
+
+    /// Closes the queue: pushes are refused from now on, who waits with one is told so; what is inside can
+    /// still be popped. Tells whether this call closed it.
+    pub fn close(&self) -> bool {
+        self.close_on(&Native::cpu())
+    }
+
+    /// Pops until the queue is closed and empty: each step waits for an item.
+    ///
+    /// ```
+    /// use throng::Queue;
+    ///
+    /// let queue = Queue::unbounded();
+    /// queue.push('a').unwrap();
+    /// queue.push('b').unwrap();
+    /// queue.close();
+    /// assert_eq!(queue.iter().collect::<String>(), "ab");
+    /// ```
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter { queue: self }
+    }
+
+    /// Pops until the queue is empty. Never waits.
+    pub fn drain(&self) -> Drain<'_, T> {
+        Drain { queue: self }
+    }
+}
+
+/// See [`Queue::iter`].
+#[derive(Debug)]
+pub struct Iter<'a, T: Send> {
+    queue: &'a Queue<T>,
+}
+
+impl<T: Send> Iterator for Iter<'_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.queue.pop()
+    }
+}
+
+impl<'a, T: Send> IntoIterator for &'a Queue<T> {
+    type Item = T;
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+/// See [`Queue::drain`].
+#[derive(Debug)]
+pub struct Drain<'a, T: Send> {
+    queue: &'a Queue<T>,
+}
+
+impl<T: Send> Iterator for Drain<'_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.queue.try_pop().ok()
+    }
+}

@@ -1,0 +1,481 @@
+//! The two words that tickets are drawn from.
+//!
+//! A ticket is a number below 2^43; the one after the last is 0 again, so tickets are compared by their
+//! distance. The producers' word, the *tail*, says which ticket is next and how many may still be drawn
+//! before somebody must look how far the consumers are:
+//!
+//! | bits | tail |
+//! |---|---|
+//! | 63..21 | the next ticket |
+//! | 20..1 | room: so many more may be drawn, two's complement |
+//! | 0 | consumers sleep, and want to be told of an item |
+//!
+//! Who draws adds 1 to the ticket and takes 1 from the room, in one `fetch_add`; where the room was not
+//! above 0, the draw is void. Void draws move both halves alike, so the ticket that is really next can
+//! always be told. So a bounded queue needs no more than an unbounded one: one `fetch_add` a push, and a
+//! compare-exchange whenever the room has been used up. Far below 0, the room means *closed*.
+//!
+//! | room | meaning |
+//! |---|---|
+//! | 1 to 2^18 | so many tickets may be drawn |
+//! | 0 to -2^17 | none; so many draws were void |
+//! | below -2^17 | closed; `CLOSED` less so many void draws |
+//!
+//! The consumers' word, the *head*:
+//!
+//! | bits | head |
+//! |---|---|
+//! | 63..2 | the next ticket |
+//! | 1 | producers sleep, and want to be told of room |
+//! | 0 | closed |
+
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+
+use super::crowd::{Crowd, Pauses};
+use crate::machine::{Cpu, Line, Machine, Place, WayOut, Word};
+use crate::pool::PopError;
+
+const TICKET_SHIFT: u32 = 21;
+const ROOM_BITS: u32 = 20;
+const CONSUMERS_SLEEP: u64 = 1;
+
+/// No more tickets than this are given out at once. Half of what fits, so that void draws have the other
+/// half, one for every thread that draws at this moment.
+const MOST_ROOM: i64 = 1 << (ROOM_BITS - 2);
+const CLOSED: i64 = -(1 << (ROOM_BITS - 2));
+const CLOSED_BELOW: i64 = CLOSED / 2;
+
+/// What a draw adds to the tail: one ticket more, one room less.
+const DRAW_PUSH: u64 = (1 << TICKET_SHIFT) - 2;
+
+const HEAD_CLOSED: u64 = 1;
+const PRODUCERS_SLEEP: u64 = 2;
+/// What a draw adds to the head.
+const DRAW_POP: u64 = 4;
+
+/// Pauses between two looks of one who waits: 1, 2, 4, .. up to 2^`MOST_WAIT`.
+const MOST_WAIT: u32 = 6;
+const MOST_LOOKS: u32 = 9;
+
+/// The number of a push and of the pop that gets its item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ticket(u64);
+
+impl Ticket {
+    #[inline]
+    pub(super) const fn new(number: u64) -> Self {
+        Ticket(number << TICKET_SHIFT >> TICKET_SHIFT)
+    }
+
+    #[inline]
+    pub(super) const fn number(self) -> u64 {
+        self.0
+    }
+
+    /// How many tickets it is ahead of `other`; negative where it is behind.
+    #[inline]
+    pub(super) const fn ahead_of(self, other: Ticket) -> i64 {
+        (self.0.wrapping_sub(other.0) << TICKET_SHIFT) as i64 >> TICKET_SHIFT
+    }
+}
+
+/// What the tail says.
+#[derive(Clone, Copy, Debug)]
+struct Tail(u64);
+
+impl Tail {
+    const fn new(ticket: Ticket, room: i64, flag: u64) -> Self {
+        Tail((ticket.0 << TICKET_SHIFT).wrapping_add((room << 1) as u64) | flag)
+    }
+
+    #[inline]
+    const fn room(self) -> i64 {
+        ((self.0 << (64 - TICKET_SHIFT)) as i64) >> (65 - TICKET_SHIFT)
+    }
+
+    const fn flag(self) -> u64 {
+        self.0 & CONSUMERS_SLEEP
+    }
+
+    /// Whether a draw is not void.
+    #[inline]
+    const fn has_room(self) -> bool {
+        self.room() > 0
+    }
+
+    /// The ticket that a draw gets, if it is not void.
+    #[inline]
+    const fn drawn(self) -> Ticket {
+        // A room above 0 does not reach the ticket's bits; one below has taken 1 from them.
+        Ticket(self.0 >> TICKET_SHIFT)
+    }
+
+    #[inline]
+    const fn is_closed(self) -> bool {
+        self.room() < CLOSED_BELOW
+    }
+
+    /// The ticket that is really next.
+    #[inline]
+    const fn next(self) -> Ticket {
+        const BELOW_ZERO: u64 = 1 << (TICKET_SHIFT - 1);
+        if self.0 & BELOW_ZERO == 0 { self.drawn() } else { self.next_without_void() }
+    }
+
+    #[cold]
+    const fn next_without_void(self) -> Ticket {
+        let void = match self.room() {
+            room if room < CLOSED_BELOW => CLOSED - room,
+            room => -room,
+        };
+        Ticket::new(self.drawn().0.wrapping_add(1).wrapping_sub(void as u64))
+    }
+}
+
+/// What the head says.
+#[derive(Clone, Copy, Debug)]
+struct Head(u64);
+
+impl Head {
+    #[inline]
+    const fn next(self) -> Ticket {
+        Ticket::new(self.0 >> 2)
+    }
+}
+
+/// A ticket to push with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ToPush {
+    pub(super) ticket: Ticket,
+    /// Consumers sleep: [`tell_item`](Tickets::tell_item) when the item is in place.
+    pub(super) is_awaited: bool,
+}
+
+impl ToPush {
+    #[inline]
+    const fn new(tail: Tail) -> Self {
+        ToPush { ticket: tail.drawn(), is_awaited: tail.flag() == CONSUMERS_SLEEP }
+    }
+}
+
+/// Why no ticket could be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoTicket {
+    /// There is no room for this ticket, which is the next.
+    Full(Ticket),
+    /// The queue is closed.
+    Closed,
+}
+
+/// Both words, each on a line of its own, and what is known of the crowd.
+#[derive(Debug)]
+pub(super) struct Tickets<M: Machine> {
+    tail: Line<M::Word>,
+    /// The head, and how far the tail was when a consumer last looked.
+    head: Line<Front<M>>,
+    /// 1 while the queue is full or has been lately. Then a look at the tail comes before a draw, so that
+    /// those who find it full again and again do not write to it, and void draws stay few.
+    tight: Line<M::Word>,
+    push_crowd: Line<Crowd<M>>,
+    pop_crowd: Line<Crowd<M>>,
+    capacity: Option<i64>,
+    /// So often one who waits looks before it sleeps.
+    looks: u32,
+}
+
+#[derive(Debug)]
+struct Front<M: Machine> {
+    head: M::Word,
+    seen: M::Word,
+}
+
+impl<M: Machine> Tickets<M> {
+    pub(super) fn new(first: Ticket, capacity: Option<usize>, polls: u32) -> Self {
+        Tickets {
+            looks: polls.min(MOST_LOOKS),
+            tail: Line::word::<M>(Tail::new(first, 0, 0).0, Place::named("tail")),
+            head: Line::new::<M>(Place::named("head"), |spot| Front {
+                head: M::Word::new(first.0 << 2, spot),
+                seen: M::Word::new(first.0, spot),
+            }),
+            tight: Line::word::<M>(0, Place::named("tight")),
+            push_crowd: Crowd::new("crowd of producers"),
+            pop_crowd: Crowd::new("crowd of consumers"),
+            capacity: capacity.map(|capacity| capacity as i64),
+        }
+    }
+
+    /// Whether there is a crowd of producers.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.push_crowd.is_bold()
+    }
+
+    /// To be called with a ticket in the middle of a block.
+    pub(super) fn look_at_producers(&self, cpu: &M::Cpu) {
+        self.push_crowd.look(cpu);
+    }
+
+    /// To be called with a ticket in the middle of a block.
+    pub(super) fn look_at_consumers(&self, cpu: &M::Cpu) {
+        self.pop_crowd.look(cpu);
+    }
+
+    /// Draws a ticket to push with.
+    #[inline(always)]
+    pub(super) fn draw_push(&self, cpu: &M::Cpu) -> Result<ToPush, NoTicket> {
+        if self.push_crowd.is_bold() && self.tight.load(Relaxed) == 0 {
+            let tail = Tail(self.tail.fetch_add(DRAW_PUSH, SeqCst));
+            if tail.has_room() {
+                return Ok(ToPush::new(tail));
+            }
+        } else {
+            let tail = Tail(self.tail.load(Acquire));
+            if tail.has_room() && self.try_draw_push(tail) {
+                return Ok(ToPush::new(tail));
+            }
+        }
+        self.draw_push_again(cpu)
+    }
+
+    #[inline]
+    fn try_draw_push(&self, tail: Tail) -> bool {
+        let drawn = tail.0.wrapping_add(DRAW_PUSH);
+        self.tail.compare_exchange(tail.0, drawn, SeqCst, Acquire).is_ok()
+    }
+
+    #[cold]
+    fn draw_push_again(&self, cpu: &M::Cpu) -> Result<ToPush, NoTicket> {
+        let mut pauses = Pauses::new();
+        loop {
+            let tail = Tail(self.tail.load(Acquire));
+            if !tail.has_room() {
+                match self.make_room(tail) {
+                    Err(NoTicket::Full(_)) if self.push_crowd.takes_breath(cpu) => {}
+                    made => made?,
+                }
+            } else if self.try_draw_push(tail) {
+                return Ok(ToPush::new(tail));
+            } else if pauses.pause(cpu) {
+                self.push_crowd.be_bold(u64::MAX);
+            }
+        }
+    }
+
+    /// Looks how far the consumers are, and lets as many tickets be drawn as there is room for.
+    ///
+    /// Whoever answers *full* has read the head after the tail, and found `capacity` tickets between
+    /// them. The tail cannot have moved in between: nobody makes room unless the head has moved.
+    fn make_room(&self, tail: Tail) -> Result<(), NoTicket> {
+        if tail.is_closed() {
+            return Err(NoTicket::Closed);
+        }
+        let next = tail.next();
+        let room = self.room_before(next, Head(self.head.head.load(Acquire)));
+        let is_tight = self.tight.load(Relaxed) == 1;
+        if room <= 0 {
+            if !is_tight {
+                self.tight.store(1, Relaxed);
+            }
+            return Err(NoTicket::Full(next));
+        }
+        if is_tight && self.capacity.is_some_and(|capacity| 2 * room > capacity) {
+            self.tight.store(0, Relaxed);
+        }
+        if self.push_crowd.was_told() {
+            self.push_crowd.serve(room);
+        }
+        // Where this fails, somebody else was here: look again.
+        let roomy = Tail::new(next, room, tail.flag());
+        let _ = self.tail.compare_exchange(tail.0, roomy.0, AcqRel, Acquire);
+        Ok(())
+    }
+
+    fn room_before(&self, next: Ticket, head: Head) -> i64 {
+        let Some(capacity) = self.capacity else {
+            return MOST_ROOM;
+        };
+        (capacity - next.ahead_of(head.next())).min(MOST_ROOM)
+    }
+
+    /// Waits until there may be room for ticket `next`, the queue is closed, or the way out opens; `false`
+    /// in the last case.
+    pub(super) fn wait_for_room(
+        &self,
+        cpu: &M::Cpu,
+        next: Ticket,
+        way_out: &WayOut<'_, M>,
+    ) -> bool {
+        let full = |head| head & HEAD_CLOSED == 0 && self.room_before(next, Head(head)) <= 0;
+        self.wait_on(&self.head.head, PRODUCERS_SLEEP, cpu, way_out, full)
+    }
+
+    /// Draws a ticket to pop with if there is an item for it. It may turn out that there is none after
+    /// all: then [`tell_scarce`](Tickets::tell_scarce).
+    ///
+    /// Who answers *empty* has read the tail after the head, and found no ticket between them: every
+    /// ticket pushed with up to then had its consumer.
+    #[inline(always)]
+    pub(super) fn draw_pop(&self, cpu: &M::Cpu) -> Result<Ticket, PopError> {
+        if self.pop_crowd.is_bold() {
+            return Ok(self.drawn(self.head.head.fetch_add(DRAW_POP, SeqCst)));
+        }
+        let head = self.head.head.load(Acquire);
+        let seen = Ticket::new(self.head.seen.load(Relaxed));
+        if (seen.ahead_of(Head(head).next()) > 0
+            || !self.pop_crowd.was_told() && self.look_at_tail(head))
+            && self.try_draw_pop(head)
+        {
+            return Ok(self.drawn(head));
+        }
+        self.draw_pop_again(cpu)
+    }
+
+    /// Whether the tail is ahead of the head. If it is far ahead, that is worth remembering.
+    #[inline]
+    fn look_at_tail(&self, head: u64) -> bool {
+        let next = Tail(self.tail.load(Acquire)).next();
+        let items = next.ahead_of(Head(head).next());
+        if items > 1 {
+            self.head.seen.store(next.number(), Relaxed);
+        }
+        items > 0
+    }
+
+    #[inline]
+    fn try_draw_pop(&self, head: u64) -> bool {
+        let drawn = head.wrapping_add(DRAW_POP);
+        self.head.head.compare_exchange(head, drawn, SeqCst, Acquire).is_ok()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn draw_pop_again(&self, cpu: &M::Cpu) -> Result<Ticket, PopError> {
+        let mut pauses = Pauses::new();
+        loop {
+            let head = self.head.head.load(Acquire);
+            let tail = Tail(self.tail.load(Acquire));
+            let items = tail.next().ahead_of(Head(head).next());
+            if items <= 0 {
+                if tail.is_closed() {
+                    return Err(PopError::Closed);
+                }
+                if self.pop_crowd.takes_breath(cpu) {
+                    continue;
+                }
+                return Err(PopError::Empty);
+            }
+            if self.pop_crowd.was_told() {
+                self.pop_crowd.serve(items);
+            }
+            if self.try_draw_pop(head) {
+                if items > 1 {
+                    self.head.seen.store(tail.next().number(), Relaxed);
+                }
+                return Ok(self.drawn(head));
+            }
+            if pauses.pause(cpu) {
+                self.pop_crowd.be_bold(items as u64);
+            }
+        }
+    }
+
+    /// The ticket that was drawn when the head was as given. Who waits for room is told.
+    #[inline]
+    fn drawn(&self, head: u64) -> Ticket {
+        if head & PRODUCERS_SLEEP != 0 {
+            wake::<M>(&self.head.head, PRODUCERS_SLEEP);
+        }
+        Head(head).next()
+    }
+
+    /// There was no item for a ticket that was drawn to pop with.
+    #[cold]
+    pub(super) fn tell_scarce(&self) {
+        self.pop_crowd.be_careful();
+    }
+
+    /// An item is in place, and there was somebody to be told.
+    #[cold]
+    pub(super) fn tell_item(&self) {
+        wake::<M>(&self.tail, CONSUMERS_SLEEP);
+    }
+
+    /// Waits until there may be an item, the queue is closed, or the way out opens; `false` in the last
+    /// case.
+    pub(super) fn wait_for_item(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> bool {
+        let empty = |tail| {
+            let tail = Tail(tail);
+            !tail.is_closed() && tail.next().ahead_of(self.front()) <= 0
+        };
+        self.wait_on(&self.tail, CONSUMERS_SLEEP, cpu, way_out, empty)
+    }
+
+    /// Waits until `blocked` is false of the word or the way out opens; `false` in the latter case. May
+    /// return early.
+    ///
+    /// Looks ever more rarely, so that many who wait do not keep the line from those who work; then
+    /// sleeps. Before it does, it sets the flag. Who changes the word sees the flag then, or did so before:
+    /// in that case this one has seen the change.
+    fn wait_on(
+        &self,
+        word: &M::Word,
+        flag: u64,
+        cpu: &M::Cpu,
+        way_out: &WayOut<'_, M>,
+        blocked: impl Fn(u64) -> bool,
+    ) -> bool {
+        for look in 0..self.looks {
+            if !blocked(word.load(Acquire)) {
+                return true;
+            }
+            cpu.pause(1 << look.min(MOST_WAIT));
+        }
+        if !blocked(word.fetch_or(flag, SeqCst)) {
+            return true;
+        }
+        let asleep = |value| value & flag != 0 && blocked(value);
+        word.sleep_while(cpu, Acquire, way_out, asleep).is_some()
+    }
+
+    /// The ticket of the next pop.
+    #[inline]
+    pub(super) fn front(&self) -> Ticket {
+        Head(self.head.head.load(Acquire)).next()
+    }
+
+    /// The ticket of the next push.
+    #[inline]
+    pub(super) fn end(&self) -> Ticket {
+        Tail(self.tail.load(Acquire)).next()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        Tail(self.tail.load(Acquire)).is_closed()
+    }
+
+    /// No ticket to push with will be drawn from now on. Tells whether this call is the reason.
+    pub(super) fn close(&self) -> bool {
+        let mut tail = Tail(self.tail.load(Acquire));
+        loop {
+            if tail.is_closed() {
+                return false;
+            }
+            let closed = Tail::new(tail.next(), CLOSED, tail.flag());
+            match self.tail.compare_exchange(tail.0, closed.0, SeqCst, Acquire) {
+                Ok(_) => break,
+                Err(found) => tail = Tail(found),
+            }
+        }
+        self.head.head.fetch_or(HEAD_CLOSED, SeqCst);
+        wake::<M>(&self.head.head, PRODUCERS_SLEEP);
+        wake::<M>(&self.tail, CONSUMERS_SLEEP);
+        true
+    }
+}
+
+/// Wakes those who sleep and have set the flag.
+#[cold]
+fn wake<M: Machine>(word: &M::Word, flag: u64) {
+    word.fetch_and(!flag, SeqCst);
+    word.wake();
+}
