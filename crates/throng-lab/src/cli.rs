@@ -136,6 +136,12 @@ pub enum BenchTarget {
     /// the barriers, rayon does the same with one parallel loop a step. Every result is compared
     /// with that of one thread, bit for bit.
     Heat(HeatArguments),
+    /// Measure a loop whose iterations take different times, shared out among threads
+    ///
+    /// The library's `for_each_index` beside the parallel loop of rayon, threads that get as many
+    /// indices each, and threads that take one index after the other. The same loop is done several
+    /// times in a row. It is checked that every index was done once in every loop.
+    Loop(LoopArguments),
 }
 
 /// Arguments of `throng bench barriers`.
@@ -200,6 +206,47 @@ pub struct HeatArguments {
     /// How many steps a run has [default: by the size, 256 to 4096; quick: a quarter]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub steps: Option<String>,
+
+    /// How often each is measured [default: 9, quick: 5]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub repetitions: Option<String>,
+
+    /// Write every single measurement to this file as JSON; `-` is standard output, and the table
+    /// then goes to standard error
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<std::path::PathBuf>,
+}
+
+/// Arguments of `throng bench loop`.
+#[derive(Debug, Default, Args)]
+pub struct LoopArguments {
+    /// Fewer and shorter runs
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Numbers of threads to measure, such as 1,2,4 [default: powers of two up to twice the cores]
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true)]
+    pub threads: Option<String>,
+
+    /// How many indices the loops have [default: 100,10000]
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true)]
+    pub indices: Option<String>,
+
+    /// How long all indices of a loop take together on one thread [default: 200,5000]
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true)]
+    pub microseconds: Option<String>,
+
+    /// Measure only loops of this shape; may be repeated [default: all]
+    ///
+    /// skewed: few indices, anywhere, take up to a hundred times as long as most; growing: the later
+    /// the longer; mandelbrot: as rows of a picture of the Mandelbrot set.
+    #[arg(long = "shape", value_name = "NAME")]
+    pub shapes: Vec<String>,
+
+    /// How long the calling thread does something else between two loops, in microseconds [default:
+    /// 0]
+    #[arg(long, value_name = "US", allow_negative_numbers = true)]
+    pub gap: Option<String>,
 
     /// How often each is measured [default: 9, quick: 5]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]

@@ -8,6 +8,7 @@ use throng::counter::ShapeError;
 use throng_sim::SimError;
 
 use crate::bench::barriers::witness::Early;
+use crate::bench::index::work::NotOnce;
 use crate::bench::verify::Wrong;
 
 /// Why the program stopped.
@@ -158,6 +159,15 @@ pub enum Error {
         /// How many cells the plate has on a side.
         size: usize,
     },
+    /// In a loop, an index was left out or done twice.
+    NotOnce {
+        /// Who shared it out.
+        method: &'static str,
+        /// On how many threads.
+        threads: usize,
+        /// Which index.
+        wrong: NotOnce,
+    },
 }
 
 impl Error {
@@ -183,7 +193,8 @@ impl Error {
             | Error::Panicked { .. }
             | Error::Miscounted { .. }
             | Error::LetThrough { .. }
-            | Error::Differs { .. } => 1,
+            | Error::Differs { .. }
+            | Error::NotOnce { .. } => 1,
         }
     }
 }
@@ -245,6 +256,9 @@ impl fmt::Display for Error {
                 "heat on {size} x {size} cells with {method} on {}: not the result of one thread",
                 count(*threads)
             ),
+            Error::NotOnce { method, threads, wrong } => {
+                write!(f, "{method} shared out a loop wrongly on {}: {wrong}", count(*threads))
+            }
         }
     }
 }

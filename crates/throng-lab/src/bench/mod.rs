@@ -10,6 +10,7 @@
 //! | [`json`] | where every single number goes, for other programs |
 //! | [`barriers`] | `throng bench barriers` |
 //! | [`heat`] | `throng bench heat` |
+//! | [`index`] | `throng bench loop` |
 //!
 //! and for counters:
 //!
@@ -27,6 +28,7 @@ mod crew;
 mod document;
 mod grid;
 pub mod heat;
+pub mod index;
 pub mod json;
 mod noise;
 pub mod pace;

@@ -3,13 +3,16 @@
 //! | structure | order | idea |
 //! |---|---|---|
 //! | [`Queue`] | first in, first out | an array without an end and two counters |
+//! | [`for_each_index`], [`Indices`] | none | the indices of a loop, taken from a counter |
 //!
 //! Every structure of the first four implements [`Jobs`].
 
 mod error;
+mod index;
 mod queue;
 
 pub use error::{Closed, PopError, PushError};
+pub use index::{Indices, Share, for_each_index, map_indices};
 pub use queue::{Drain, Iter, Queue, QueueShape};
 
 use crate::machine::{Machine, Native, WayOut};

@@ -1,0 +1,121 @@
+//! How many indices to take at once: by how long the last ones took, and how many are left.
+//!
+//! Code without shared memory; every thread has its own.
+
+/// A chunk should take no longer than this, in units of the clock (nanoseconds, or cycles of a
+/// simulated machine): long enough that taking it is nothing beside it, and short enough that
+/// indices which take much longer than those before them are not all in one chunk.
+const LONG: u64 = 25_000;
+
+/// Nor, where indices are short, less than this: then taking it would be much of the work.
+const SHORT: u64 = 1_000;
+
+/// A chunk is at most so many times as large as the one before: the first indices may be the short
+/// ones.
+const GROWTH: u64 = 8;
+
+/// What is left is taken in chunks of one part in so many for each thread, so that all threads end
+/// together. More than 1, because others have taken some since this thread looked.
+const PARTS: u64 = 4;
+
+/// The largest chunk.
+const MOST: u64 = 1 << 24;
+
+/// How a thread takes indices.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// How many threads there are, or are thought to be.
+    threads: u64,
+    /// How many indices the last chunk had; 0 before the first.
+    last: u64,
+}
+
+impl Pace {
+    /// Among so many threads.
+    pub(super) const fn new(threads: usize) -> Self {
+        let threads = if threads == 0 { 1 } else { threads as u64 };
+        Pace { threads, last: 0 }
+    }
+
+    /// How many indices to take, when the last chunk took so long and so many were left after it.
+    pub(super) fn next(&mut self, took: u64, left: u64) -> u32 {
+        self.last = if self.last == 0 {
+            // Nothing is known yet, and any index may take for ever.
+            1
+        } else {
+            let (least, most) = (self.within(SHORT, took), self.within(LONG, took));
+            let part = left / PARTS.saturating_mul(self.threads);
+            part.clamp(least, most).clamp(1, MOST)
+        };
+        self.last as u32
+    }
+
+    /// How many indices there are in so much time, if they are like the last ones.
+    fn within(&self, time: u64, took: u64) -> u64 {
+        // No overflow: a chunk has at most MOST indices.
+        (self.last * time / took.max(1)).min(self.last * GROWTH)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MANY: u64 = u64::MAX;
+
+    #[test]
+    fn the_first_chunk_is_one_index_and_chunks_grow_step_by_step() {
+        let mut pace = Pace::new(2);
+        let sizes: Vec<u32> = (0..5).map(|_| pace.next(10, MANY)).collect();
+        assert_eq!(sizes, [1, 8, 64, 512, 4096]);
+    }
+
+    #[test]
+    fn a_chunk_takes_about_as_long_as_it_should_whatever_the_work() {
+        for index_ns in [1, 3, 50, 700, 9000] {
+            let mut pace = Pace::new(4);
+            let mut size = u64::from(pace.next(0, MANY));
+            for _ in 0..10 {
+                size = u64::from(pace.next(size * index_ns, MANY));
+            }
+            let time = size * index_ns;
+            assert!((LONG / 2..=LONG).contains(&time), "{size} of {index_ns} ns");
+        }
+    }
+
+    #[test]
+    fn long_indices_are_taken_one_by_one() {
+        let mut pace = Pace::new(2);
+        assert!((0..9).all(|_| pace.next(1_000_000, MANY) == 1));
+    }
+
+    #[test]
+    fn an_index_that_took_long_makes_the_next_chunk_small() {
+        let mut pace = Pace { threads: 2, last: 1000 };
+        assert_eq!(pace.next(25_000_000, MANY), 1);
+    }
+
+    #[test]
+    fn chunks_shrink_to_the_end_but_not_below_what_pays() {
+        // 100 ns each: 250 would be LONG, 10 are SHORT.
+        let size = |left| Pace { threads: 2, last: 100 }.next(10_000, left);
+        assert_eq!([MANY, 1600, 800, 80, 8, 0].map(size), [250, 200, 100, 10, 10, 10]);
+        // 10 us each: they are taken one by one in the end.
+        let size = |left| Pace { threads: 2, last: 2 }.next(20_000, left);
+        assert_eq!([MANY, 16, 8, 7, 0].map(size), [2, 2, 1, 1, 1]);
+    }
+
+    #[test]
+    fn no_value_overflows() {
+        for threads in [0, 1, usize::MAX] {
+            for last in [0, 1, MOST] {
+                for took in [0, 1, u64::MAX] {
+                    for left in [0, 1, u64::MAX] {
+                        let size = Pace { last, ..Pace::new(threads) }.next(took, left);
+                        assert!((1..=MOST).contains(&u64::from(size)));
+                    }
+                }
+            }
+        }
+    }
+}
