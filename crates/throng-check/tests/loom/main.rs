@@ -4,12 +4,16 @@
 mod broken;
 #[path = "../harness/mod.rs"]
 mod harness;
+#[path = "../sharing/mod.rs"]
+mod sharing;
 
 mod barriers;
 mod counters;
+mod indices;
 
 fn main() {
     let mut trials = counters::trials();
     trials.extend(barriers::trials());
+    trials.extend(indices::trials());
     harness::run(trials);
 }

@@ -4,9 +4,12 @@
 mod broken;
 #[path = "../harness/mod.rs"]
 mod harness;
+#[path = "../sharing/mod.rs"]
+mod sharing;
 
 mod barriers;
 mod counters;
+mod indices;
 
 /// Of all schedules.
 const SEED: u64 = 0x7472_6F6E_6721;
@@ -14,5 +17,6 @@ const SEED: u64 = 0x7472_6F6E_6721;
 fn main() {
     let mut trials = counters::trials();
     trials.extend(barriers::trials());
+    trials.extend(indices::trials());
     harness::run(trials);
 }
