@@ -1,13 +1,14 @@
 //! Sharing out work whose pieces differ: the rows of a picture of the Mandelbrot set.
 //!
 //! Rows through the middle of the set take a hundred times as long as those at the edge. So no
-//! thread gets rows in advance: each takes the next row from a counter whenever it is free, and
-//! all of them end at the same time.
+//! thread gets rows in advance: each takes the next ones whenever it is free, and all of them end at
+//! the same time. [`map_indices`] does that.
 //!
 //! ```text
 //! cargo run --release -p throng --example mandelbrot -- [FILE] [WIDTH] [HEIGHT] [THREADS]
 //! ```
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::fs::File;
 use std::io::BufWriter;
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Instant;
 
-use throng::Counter;
+use throng::pool::map_indices;
 
 fn main() -> ExitCode {
     match Job::from_arguments(std::env::args().skip(1)).and_then(|job| job.run()) {
@@ -34,9 +35,6 @@ struct Job {
     height: u32,
     threads: u32,
 }
-
-/// A row of the picture: its number and its grey values.
-type Row = (u32, Vec<u8>);
 
 impl Job {
     fn from_arguments(mut typed: impl Iterator<Item = String>) -> Result<Self, Box<dyn Error>> {
@@ -58,40 +56,23 @@ impl Job {
         let file = File::create(&self.path)
             .map_err(|error| format!("{} cannot be written: {error}", self.path))?;
         let start = Instant::now();
-        let rows_by_thread = self.draw();
+        // The heart of it: the rows, drawn in any order and returned in theirs.
+        let rows = map_indices(0..self.height as usize, self.threads as usize, |row| {
+            (self.draw_row(row as u32), thread::current().id())
+        });
         let elapsed_ms = start.elapsed().as_secs_f64() * 1e3;
-        self.save(file, &rows_by_thread)
+        self.save(file, rows.iter().flat_map(|(greys, _)| greys))
             .map_err(|error| format!("{} cannot be written: {error}", self.path))?;
-        for (thread, rows) in rows_by_thread.iter().enumerate() {
-            println!("thread {thread}: {} rows", rows.len());
+        let mut rows_by_thread = HashMap::new();
+        for (_, thread) in &rows {
+            *rows_by_thread.entry(thread).or_insert(0) += 1;
+        }
+        for (thread, rows) in rows_by_thread.values().enumerate() {
+            println!("thread {thread}: {rows} rows");
         }
         let Job { path, width, height, .. } = self;
         println!("{path}: {width} x {height} in {elapsed_ms:.0} ms");
         Ok(())
-    }
-
-    /// Draws all rows; returns those that each thread drew.
-    fn draw(&self) -> Vec<Vec<Row>> {
-        let next_row = Counter::new();
-        let draw_rows = || -> Vec<Row> {
-            let mut rows = Vec::new();
-            loop {
-                // The heart of it: whoever is free takes the next number.
-                let row = next_row.next();
-                if row >= u64::from(self.height) {
-                    return rows;
-                }
-                let row = row as u32;
-                rows.push((row, self.draw_row(row)));
-            }
-        };
-        thread::scope(|scope| {
-            let threads: Vec<_> = (0..self.threads).map(|_| scope.spawn(draw_rows)).collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().expect("drawing does not panic"))
-                .collect()
-        })
     }
 
     fn draw_row(&self, row: u32) -> Vec<u8> {
@@ -100,13 +81,12 @@ impl Job {
         (0..self.width).map(|column| grey(f64::from(column) * units_a_pixel - 2.2, y)).collect()
     }
 
-    fn save(&self, file: File, rows_by_thread: &[Vec<Row>]) -> Result<(), Box<dyn Error>> {
-        let width = self.width as usize;
-        let mut pixels = vec![0; width * self.height as usize];
-        for (row, greys) in rows_by_thread.iter().flatten() {
-            let start = *row as usize * width;
-            pixels[start..start + width].copy_from_slice(greys);
-        }
+    fn save<'a>(
+        &self,
+        file: File,
+        greys: impl Iterator<Item = &'a u8>,
+    ) -> Result<(), Box<dyn Error>> {
+        let pixels: Vec<u8> = greys.copied().collect();
         let mut encoder = png::Encoder::new(BufWriter::new(file), self.width, self.height);
         encoder.set_color(png::ColorType::Grayscale);
         encoder.set_depth(png::BitDepth::Eight);

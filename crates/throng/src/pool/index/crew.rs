@@ -284,3 +284,81 @@ impl Worker {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+    use std::thread;
+    use std::time::Instant;
+
+    /// Waits for what is sure to happen, unless something is broken.
+    fn wait_until(happened: impl Fn() -> bool) {
+        let start = Instant::now();
+        while !happened() {
+            assert!(start.elapsed() < Duration::from_secs(60), "it does not happen");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// One test, since there is one crew: nobody else may call it away.
+    #[test]
+    fn workers_come_are_kept_and_leave() {
+        let come = AtomicUsize::new(0);
+        let meet = || {
+            come.fetch_add(1, SeqCst);
+            wait_until(|| come.load(SeqCst).is_multiple_of(6));
+        };
+        for round in 1..=20 {
+            together(5, &meet);
+            assert_eq!(come.load(SeqCst), 6 * round, "each of six does it once");
+            let crew = lock(&CREW);
+            assert_eq!((crew.workers, crew.idle.len()), (5, 5), "the same five in every round");
+        }
+
+        // A caller that unwinds waits for those who have begun.
+        let (begun, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let caller = thread::current().id();
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            together(3, &|| {
+                if thread::current().id() == caller {
+                    wait_until(|| begun.load(SeqCst) > 0);
+                    panic!("the caller gives up");
+                }
+                begun.fetch_add(1, SeqCst);
+                thread::sleep(Duration::from_millis(30));
+                ended.fetch_add(1, SeqCst);
+            });
+        }));
+        assert!(outcome.is_err());
+        assert_eq!(begun.load(SeqCst), ended.load(SeqCst));
+        assert!(!IS_AT_WORK.get());
+
+        // A worker survives what it should not be given, and is not waited for for ever.
+        together(2, &|| {
+            if thread::current().id() != caller {
+                panic!("nobody hears this");
+            }
+        });
+        assert_eq!(lock(&CREW).idle.len(), 5);
+
+        // In a loop within a loop, no more threads than cores.
+        let cores = Topology::here().processors();
+        together(0, &|| together(5 + cores, &|| {}));
+        assert!(lock(&CREW).workers <= 5_usize.max(cores));
+
+        wait_until(|| lock(&CREW).workers == 0);
+        assert!(lock(&CREW).idle.is_empty());
+        come.store(0, SeqCst);
+        together(5, &meet);
+        assert_eq!(come.load(SeqCst), 6, "others come in their place");
+    }
+
+    #[test]
+    fn a_job_is_taken_back_by_its_ticket() {
+        let job = Job { work: &|_| {}, seat: 1, ticket: 7, patience: Patience::default() };
+        let mut slot = Slot { job: Some(job), tickets: 7 };
+        assert!(!slot.take_back(6), "that of another call");
+        assert!(slot.take_back(7) && !slot.take_back(7));
+    }
+}
