@@ -62,7 +62,13 @@ use crate::topology::Topology;
 /// had, the panic goes on in the calling thread with what it carries (of several, the first one). Indices
 /// that were not begun by then are not done.
 pub fn for_each_index(range: Range<usize>, threads: usize, f: impl Fn(usize) + Sync) {
-    share_out(range, threads, |chunks| chunks.for_each(|chunk| chunk.for_each(&f)));
+    share_out(range, threads, |chunks| {
+        for chunk in chunks {
+            for index in chunk {
+                f(index);
+            }
+        }
+    });
 }
 
 /// Calls `f` as [`for_each_index`] does and returns what it returned, in the order of the indices.
