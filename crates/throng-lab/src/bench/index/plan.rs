@@ -106,7 +106,7 @@ fn select(names: &[String]) -> Result<Vec<Shape>, Error> {
             option: "--shape",
             name: name.clone(),
             kind: "loop",
-            suggestions: suggestions(name, all.into_iter()),
+            suggestions: suggestions(name, all),
             hint: "`throng bench loop --help` names all",
         });
     }
