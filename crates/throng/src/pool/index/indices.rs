@@ -31,7 +31,7 @@ const THIS: &NativeCpu = &Native::cpu();
 /// ```
 ///
 /// An iterator takes several indices at once, a *chunk*, from a [`Counter`]. It looks at the clock once
-/// a chunk, and so learns how large a chunk may be: some 25 microseconds of work, less towards the
+/// a chunk, and so learns how large a chunk may be: some 50 microseconds of work, less towards the
 /// end, and a single index where one takes that long. Within a chunk indices ascend, and so do the
 /// chunks that one iterator gets.
 ///

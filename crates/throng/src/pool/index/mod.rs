@@ -38,11 +38,14 @@ use crate::topology::Topology;
 /// assert_eq!(sum.into_inner(), 999 * 1000 / 2);
 /// ```
 ///
-/// Indices are taken from a [`Counter`](crate::Counter), several at once: as many as take some 25
+/// Indices are taken from a [`Counter`](crate::Counter), several at once: as many as take some 50
 /// microseconds by what was measured so far, fewer towards the end ([`Indices`]). So it does not matter
 /// which indices take long, and a loop of many short ones loses nothing either.
 ///
 /// All that `f` has done can be seen when the call returns.
+///
+/// When the same loop is done again, an index may go to another thread, and the memory that it writes
+/// then moves from core to core. Where indices take but ten nanoseconds or so, that shows.
 ///
 /// # Threads
 /// Threads that help are kept for about a second after they were last needed, and serve all loops of

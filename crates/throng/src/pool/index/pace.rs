@@ -5,10 +5,10 @@
 /// A chunk should take no longer than this, in units of the clock (nanoseconds, or cycles of a
 /// simulated machine): long enough that taking it is nothing beside it, and short enough that
 /// indices which take much longer than those before them are not all in one chunk.
-const LONG: u64 = 25_000;
+const LONG: u64 = 50_000;
 
 /// Nor, where indices are short, less than this: then taking it would be much of the work.
-const SHORT: u64 = 1_000;
+const SHORT: u64 = 2_000;
 
 /// A chunk is at most so many times as large as the one before: the first indices may be the short
 /// ones.
@@ -94,17 +94,17 @@ mod tests {
     #[test]
     fn an_index_that_took_long_makes_the_next_chunk_small() {
         let mut pace = Pace { threads: 2, last: 1000 };
-        assert_eq!(pace.next(25_000_000, MANY), 1);
+        assert_eq!(pace.next(50_000_000, MANY), 1);
     }
 
     #[test]
     fn chunks_shrink_to_the_end_but_not_below_what_pays() {
-        // 100 ns each: 250 would be LONG, 10 are SHORT.
+        // 100 ns each: 500 would be LONG, 20 are SHORT.
         let size = |left| Pace { threads: 2, last: 100 }.next(10_000, left);
-        assert_eq!([MANY, 1600, 800, 80, 8, 0].map(size), [250, 250, 200, 20, 10, 10]);
+        assert_eq!([MANY, 1600, 800, 80, 8, 0].map(size), [500, 400, 200, 20, 20, 20]);
         // 10 us each: they are taken one by one in the end.
         let size = |left| Pace { threads: 2, last: 2 }.next(20_000, left);
-        assert_eq!([MANY, 16, 8, 7, 0].map(size), [2, 2, 2, 1, 1]);
+        assert_eq!([MANY, 16, 8, 7, 0].map(size), [5, 4, 2, 1, 1]);
     }
 
     #[test]
