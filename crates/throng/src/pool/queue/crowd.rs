@@ -15,6 +15,9 @@ const LAST_PAUSE: u32 = 7;
 /// So many collisions in one call mean that there is a crowd.
 const CROWD: u32 = 3;
 
+/// Nobody looks more often than that for an item that is on its way.
+const MOST_POLLS: u64 = 1 << 14;
+
 /// The longest breath: so many pauses.
 const MOST_BREATH: u64 = 64;
 
@@ -33,16 +36,21 @@ pub(super) struct Crowd<M: Machine> {
     told: M::Word,
     /// How often they pause before they are told.
     breath: M::Word,
+    /// How often a consumer looks for an item that is on its way before it passes the producer over. More
+    /// each time that one is: a consumer and a producer that are equally fast could pass each other for
+    /// ever.
+    polls: M::Word,
     /// The processor that last drew a ticket in the middle of a block, and how many times in a row.
     last: M::Word,
 }
 
 impl<M: Machine> Crowd<M> {
-    pub(super) fn new(name: &'static str) -> Line<Self> {
+    pub(super) fn new(name: &'static str, polls: u32) -> Line<Self> {
         Line::new::<M>(Place::named(name), |spot| Crowd {
             bold: M::Word::new(0, spot),
             bold_from: M::Word::new(BOLD_FROM, spot),
             told: M::Word::new(0, spot),
+            polls: M::Word::new(u64::from(polls), spot),
             breath: M::Word::new(1, spot),
             last: M::Word::new(0, spot),
         })
@@ -66,6 +74,17 @@ impl<M: Machine> Crowd<M> {
         self.bold.store(0, Relaxed);
         let bold_from = self.bold_from.load(Relaxed);
         self.bold_from.store((2 * bold_from).min(MOST_BOLD_FROM), Relaxed);
+    }
+
+    /// How often a consumer looks for an item that is on its way.
+    pub(super) fn polls(&self) -> u32 {
+        self.polls.load(Relaxed) as u32
+    }
+
+    /// A producer was passed over that was on its way.
+    pub(super) fn be_patient(&self) {
+        let polls = self.polls.load(Relaxed);
+        self.polls.store((2 * polls).clamp(1, MOST_POLLS), Relaxed);
     }
 
     /// Whether those who came last were told that there is nothing.

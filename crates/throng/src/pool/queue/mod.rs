@@ -299,14 +299,14 @@ impl<T: Send, M: Machine> Queue<T, M> {
     #[inline(never)]
     fn take_late(&self, cpu: &M::Cpu, ticket: Ticket) -> Option<T> {
         let Found { slot, this_use } = self.blocks.find_again(ticket);
-        if self.tickets.end().ahead_of(ticket) > 0 {
-            slot.wait_a_little(cpu, this_use, self.shape.polls);
-        } else {
-            self.tickets.tell_scarce();
-        }
+        let polls = self.tickets.polls_for(ticket);
+        slot.wait_a_little(cpu, this_use, polls);
         // SAFETY: the caller has not got the item, and has not given up.
-        let item = unsafe { slot.take(this_use) };
-        item.or_else(|| self.blocks.give_up(ticket))
+        let item = unsafe { slot.take(this_use) }.or_else(|| self.blocks.give_up(ticket));
+        if item.is_none() && polls > 0 {
+            self.tickets.tell_passed_over();
+        }
+        item
     }
 
     /// Pops; waits for an item until the way out opens.

@@ -199,8 +199,8 @@ impl<M: Machine> Tickets<M> {
                 seen: M::Word::new(first.0, spot),
             }),
             tight: Line::word::<M>(0, Place::named("tight")),
-            push_crowd: Crowd::new("crowd of producers"),
-            pop_crowd: Crowd::new("crowd of consumers"),
+            push_crowd: Crowd::new("crowd of producers", polls),
+            pop_crowd: Crowd::new("crowd of consumers", polls),
             capacity: capacity.map(|capacity| capacity as i64),
         }
     }
@@ -310,7 +310,7 @@ impl<M: Machine> Tickets<M> {
     }
 
     /// Draws a ticket to pop with if there is an item for it. It may turn out that there is none after
-    /// all: then [`tell_scarce`](Tickets::tell_scarce).
+    /// all: [`polls_for`](Tickets::polls_for) tells.
     ///
     /// Who answers *empty* has read the tail after the head, and found no ticket between them: every
     /// ticket pushed with up to then had its consumer.
@@ -388,10 +388,19 @@ impl<M: Machine> Tickets<M> {
         Head(head).next()
     }
 
-    /// There was no item for a ticket that was drawn to pop with.
-    #[cold]
-    pub(super) fn tell_scarce(&self) {
+    /// How often to look for the item of a ticket drawn to pop with; 0 where nobody has drawn it to push
+    /// with: consumers were too bold.
+    pub(super) fn polls_for(&self, ticket: Ticket) -> u32 {
+        if self.end().ahead_of(ticket) > 0 {
+            return self.pop_crowd.polls();
+        }
         self.pop_crowd.be_careful();
+        0
+    }
+
+    /// The item of a ticket did not come in time.
+    pub(super) fn tell_passed_over(&self) {
+        self.pop_crowd.be_patient();
     }
 
     /// An item is in place, and there was somebody to be told.

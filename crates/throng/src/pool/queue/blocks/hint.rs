@@ -1,6 +1,6 @@
 //! Where the block of the next ticket probably is.
 
-use std::ptr;
+use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use super::super::slot::{Slot, Use};
@@ -45,7 +45,8 @@ impl<T: Send, M: Machine> Hint<T, M> {
 #[derive(Debug)]
 pub(super) struct Memo<M: Machine> {
     block: M::Word,
-    slots: M::Word,
+    /// Not a word: where memory lies differs from run to run, and words are what a run is told by.
+    slots: AtomicPtr<()>,
     use_and_stride: M::Word,
     block_again: M::Word,
 }
@@ -56,20 +57,20 @@ const BUSY: u64 = NO_BLOCK - 1;
 impl<M: Machine> Memo<M> {
     pub(super) fn new(name: &'static str) -> Line<Self> {
         Line::new::<M>(Place::named(name), |spot| {
-            let [block, slots, use_and_stride, block_again] =
-                [NO_BLOCK, 0, 0, NO_BLOCK].map(|value| M::Word::new(value, spot));
-            Memo { block, slots, use_and_stride, block_again }
+            let [block, use_and_stride, block_again] =
+                [NO_BLOCK, 0, NO_BLOCK].map(|value| M::Word::new(value, spot));
+            Memo { block, slots: AtomicPtr::default(), use_and_stride, block_again }
         })
     }
 
     #[inline]
     pub(super) fn read<T: Send>(&self) -> Hint<T, M> {
         let block = self.block.load(Acquire);
-        let slots = self.slots.load(Acquire) as usize;
+        let slots = self.slots.load(Acquire);
         let use_and_stride = self.use_and_stride.load(Acquire);
         Hint {
             block,
-            slots: ptr::with_exposed_provenance_mut(slots),
+            slots: slots.cast(),
             this_use: Use::from_bits(use_and_stride >> STRIDE_BITS),
             stride: use_and_stride as usize & ((1 << STRIDE_BITS) - 1),
             block_again: self.block_again.load(Relaxed),
@@ -86,7 +87,7 @@ impl<M: Machine> Memo<M> {
             return;
         }
         self.block_again.store(BUSY, Relaxed);
-        self.slots.store(hint.slots.expose_provenance() as u64, Release);
+        self.slots.store(hint.slots.cast(), Release);
         let use_and_stride = hint.this_use.bits() << STRIDE_BITS | hint.stride as u64;
         self.use_and_stride.store(use_and_stride, Release);
         self.block_again.store(hint.block, Release);
