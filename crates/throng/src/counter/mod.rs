@@ -79,3 +79,13 @@ pub trait Counting<M: Machine = Native>: Send + Sync {
         }
     }
 }
+
+impl<M: Machine, C: Counting<M> + ?Sized> Counting<M> for Box<C> {
+    fn next_on(&self, cpu: &M::Cpu) -> u64 {
+        (**self).next_on(cpu)
+    }
+
+    fn fill_on(&self, cpu: &M::Cpu, values: &mut [u64]) {
+        (**self).fill_on(cpu, values);
+    }
+}

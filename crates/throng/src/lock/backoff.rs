@@ -54,6 +54,12 @@ struct Inner<M: Machine> {
 }
 
 impl<M: Machine> BackoffLock<M> {
+    /// A free lock at `place`.
+    pub(crate) fn at(place: Place, most_backoff: u32) -> Self {
+        let inner = |spot: &M::Spot| Inner { state: M::Word::new(FREE, spot), most_backoff };
+        BackoffLock { line: Line::new::<M>(place, inner) }
+    }
+
     #[inline]
     fn try_acquire(&self) -> bool {
         self.line.state.compare_exchange(FREE, TAKEN, Acquire, Relaxed).is_ok()
@@ -68,8 +74,7 @@ unsafe impl<M: Machine> Lock<M> for BackoffLock<M> {
     }
 
     fn with_backoff(most: u32) -> Self {
-        let inner = |spot: &M::Spot| Inner { state: M::Word::new(FREE, spot), most_backoff: most };
-        BackoffLock { line: Line::new::<M>(Place::named("backoff lock"), inner) }
+        Self::at(Place::named("backoff lock"), most)
     }
 
     #[inline]

@@ -94,14 +94,14 @@ impl<T: Send, L: Lock<M>, M: Machine> Guarded<T, L, M> {
 }
 
 /// A lock that is held, and freed on drop.
-struct Held<'a, L: Lock<M>, M: Machine> {
+pub(crate) struct Held<'a, L: Lock<M>, M: Machine> {
     lock: &'a L,
     cpu: &'a M::Cpu,
 }
 
 impl<'a, L: Lock<M>, M: Machine> Held<'a, L, M> {
     #[inline]
-    fn acquire(lock: &'a L, cpu: &'a M::Cpu) -> Self {
+    pub(crate) fn acquire(lock: &'a L, cpu: &'a M::Cpu) -> Self {
         lock.acquire(cpu);
         Held { lock, cpu }
     }

@@ -4,16 +4,22 @@
 //! |---|---|---|
 //! | [`Queue`] | first in, first out | an array without an end and two counters |
 //! | [`for_each_index`], [`Indices`] | none | the indices of a loop, taken from a counter |
+//! | [`JobQueue`] | first in, first out, as its counters are | the papers' array and two counters of any kind |
+//! | [`Rsu`] | none | a pool for each processor; random pairs even out |
 //!
 //! Every structure of the first four implements [`Jobs`].
 
 mod error;
 mod index;
+mod job_queue;
 mod queue;
+mod rsu;
 
 pub use error::{Closed, PopError, PushError};
 pub use index::{Indices, Share, for_each_index, map_indices};
+pub use job_queue::JobQueue;
 pub use queue::{Drain, Iter, Queue, QueueShape};
+pub use rsu::Rsu;
 
 use crate::machine::{Machine, Native, WayOut};
 
