@@ -22,6 +22,7 @@
 //! ```
 
 pub mod barrier;
+pub mod jobs;
 pub mod measured;
 pub mod options;
 pub mod parallel;
