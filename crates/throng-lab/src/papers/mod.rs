@@ -23,6 +23,7 @@ pub mod lab;
 mod meetings;
 pub mod ours;
 pub mod plan;
+mod pools;
 pub mod rdt97;
 pub mod ss98;
 pub mod st07;
@@ -144,7 +145,7 @@ pub fn figures() -> &'static [Figure] {
     &FIGURES
 }
 
-static FIGURES: [Figure; 32] = [
+static FIGURES: [Figure; 35] = [
     dt96::figure_7::FIGURE,
     dt96::figure_8::FIGURE,
     dt96::figure_8b::FIGURE,
@@ -152,6 +153,7 @@ static FIGURES: [Figure; 32] = [
     dt96::figure_10::FIGURE,
     dt96::figure_11::FIGURE,
     dt96::figure_12::FIGURE,
+    dt96::figure_14_15::FIGURE,
     ss98::figure_9_10::FIGURE,
     ss98::figure_11::FIGURE,
     ss98::figure_12::FIGURE,
@@ -162,6 +164,8 @@ static FIGURES: [Figure; 32] = [
     rdt97::figure_7_8_9::FIGURE,
     rdt97::figure_10::FIGURE,
     rdt97::figure_11::FIGURE,
+    rdt97::figure_12::FIGURE,
+    rdt97::figure_13::FIGURE,
     st07::figure_13::FIGURE,
     st07::figure_14::FIGURE,
     st07::figure_15::FIGURE,

@@ -3,10 +3,12 @@
 //!
 //! The index distribution benchmark (section 3.3.1): 1 to 256 processors take numbers from a
 //! counter, idling up to `work` cycles after each; measured from the 100th number on.
+//! Section 3.3.2: the same counters in a job queue.
 
 pub mod figure_10;
 pub mod figure_11;
 pub mod figure_12;
+pub mod figure_14_15;
 pub mod figure_7;
 pub mod figure_8;
 pub mod figure_8b;

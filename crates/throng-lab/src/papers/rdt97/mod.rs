@@ -9,8 +9,11 @@
 pub mod figure_1;
 pub mod figure_10;
 pub mod figure_11;
+pub mod figure_12;
+pub mod figure_13;
 pub mod figure_5_6;
 pub mod figure_7_8_9;
+mod job_pools;
 
 use throng::counter::reactive::Policy;
 

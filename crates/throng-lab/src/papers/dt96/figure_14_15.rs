@@ -1,0 +1,170 @@
+//! DT96 Figures 14 and 15: processors that make jobs and do them in turns, through an array and two
+//! counters; the time of 2000 queue operations, with little and with much to do for each job.
+//!
+//! Section 3.3.2 does not say how long the array is. Here it has 1024 elements, so that nobody waits
+//! for room: there are never more jobs than processors.
+
+use super::*;
+use crate::papers::Figure;
+use crate::papers::claim::Claim;
+use crate::papers::pools::{self, PoolRow, Setting, elapsed, fastest, times};
+use crate::simulated::jobs::{PoolChoice, Workload};
+
+/// 2000 queue operations: each job is put in and taken out.
+const JOBS: u64 = 1000;
+const JOBS_SMOKE: u64 = 40;
+const ELEMENTS: usize = 1024;
+const LITTLE: u32 = 100;
+const MUCH: u32 = 1000;
+
+/// "We used a smaller diffracting tree and counting network here."
+const CNET_32: Contender = Contender { label: "CNet[32]", width: Some(32), ..CNET };
+const DTREE_16: Contender = Contender { label: "DTree[16]", width: Some(16), ..DTREE };
+const INSIDE: [Contender; 5] = [EXP_BACKOFF, MCS, CTREE, CNET_32, DTREE_16];
+
+/// A ratio that is at most so many times larger or smaller than the paper's is about the paper's.
+const ABOUT: f64 = 1.25;
+/// "A factor of approximately two when work is low, and is about 50% faster when work is high."
+const FASTER: [(u32, f64); 2] = [(LITTLE, 2.0), (MUCH, 1.5)];
+
+/// The figure.
+pub const FIGURE: Figure = Figure {
+    id: "DT96-14/15",
+    title: "producers and consumers in turns, on five counters",
+    paper: "DT96 Figures 14 and 15",
+    shows: "A queue is as fast as the counters in it: the diffracting tree is the fastest.",
+    find,
+};
+
+fn find(lab: &Lab) -> Result<Findings, Error> {
+    let mut panels = Vec::new();
+    let mut claims = Vec::new();
+    for (work, papers) in FASTER {
+        let rows = setting(lab, work).measure(lab, &contenders())?;
+        let curves: Vec<Curve> = rows.iter().map(|row| row.curve(elapsed)).collect();
+        claims.push(is_faster(lab, work, papers, &curves).because(why(&rows, &curves)));
+        claims
+            .push(network_beats_combining(lab, work, &curves).because(told(&rows, CNET_32, CTREE)));
+        panels.push(Panel {
+            title: format!("work {work}"),
+            ..Panel::new(pools::processors_axis(), pools::elapsed_axis(), shown(curves))
+        });
+    }
+    let setup = format!(
+        "{}, {} queue operations, jobs of 0 to {LITTLE} and 0 to {MUCH} cycles, {ELEMENTS} elements",
+        setting(lab, LITTLE).in_words(lab),
+        2 * lab.pick(JOBS, JOBS_SMOKE)
+    );
+    Ok(Findings { setup, panels, claims })
+}
+
+fn setting(lab: &Lab, work: u32) -> Setting {
+    Setting {
+        figure: FIGURE.id,
+        workload: Workload::InTurns { jobs: lab.pick(JOBS, JOBS_SMOKE), work },
+        nodes: MACHINE,
+        processors: processors(lab),
+        repetitions: REPETITIONS,
+    }
+}
+
+/// The paper's, and ours beside them.
+fn contenders() -> Vec<PoolChoice> {
+    let on_counters = |contender: &Contender| {
+        PoolChoice::on_counters(contender.label, &contender.counter(), ELEMENTS)
+    };
+    INSIDE.iter().map(on_counters).chain(ours()).collect()
+}
+
+fn ours() -> [PoolChoice; 1] {
+    [PoolChoice::queue()]
+}
+
+/// The curves with ours marked as such.
+fn shown(curves: Vec<Curve>) -> Vec<Curve> {
+    let is_ours = |curve: &Curve| ours().iter().any(|pool| pool.name == curve.name);
+    curves.into_iter().map(|curve| if is_ours(&curve) { curve.ours() } else { curve }).collect()
+}
+
+/// The paper's methods but for the diffracting tree.
+fn others(curves: &[Curve]) -> impl Iterator<Item = &Curve> {
+    let others = &INSIDE[..INSIDE.len() - 1];
+    others.iter().map(|contender| named(curves, contender))
+}
+
+fn is_faster(lab: &Lab, work: u32, papers: f64, curves: &[Curve]) -> Claim {
+    let (least, most) = (papers / ABOUT, papers * ABOUT);
+    let claim = Claim::new(
+        format!("work {work}: DTree about {papers} times faster than the others"),
+        format!(
+            "time of the fastest other / that of DTree from {least:.2} to {most:.2}, mean over P \
+             from {MANY} on"
+        ),
+    );
+    let Some(ratio) = times(&fastest(others(curves)), named(curves, &DTREE_16), MANY, MOST) else {
+        return claim;
+    };
+    let measured = format!("{:.2}; at most {:.2} (P = {})", ratio.mean, ratio.largest, ratio.at);
+    claim.judged(measured, lab.judge((least..=most).contains(&ratio.mean)))
+}
+
+fn network_beats_combining(lab: &Lab, work: u32, curves: &[Curve]) -> Claim {
+    let claim = Claim::new(
+        format!("work {work}: CNet beats CTree"),
+        format!(
+            "time of CTree / that of CNet more than {:.2}, mean over P from {MANY} on",
+            1.0 + NOISE
+        ),
+    );
+    let (ctree, cnet) = (named(curves, &CTREE), named(curves, &CNET_32));
+    let Some(ratio) = times(ctree, cnet, MANY, MOST) else { return claim };
+    let measured = format!("{:.2}", ratio.mean);
+    claim.judged(measured, lab.judge(ratio.mean > 1.0 + NOISE))
+}
+
+/// What two of them did with most processors.
+fn told(rows: &[PoolRow], one: Contender, other: Contender) -> String {
+    let told = |contender: Contender| pools::row(rows, contender.label).told(MOST);
+    format!("{}. {}", told(one), told(other))
+}
+
+/// Who is the fastest other, and what it and the tree did.
+fn why(rows: &[PoolRow], curves: &[Curve]) -> String {
+    let at_most = |curve: &&Curve| curve.at(MOST).unwrap_or(f64::INFINITY);
+    let best = others(curves).min_by(|a, b| at_most(a).total_cmp(&at_most(b)));
+    let best = best.map_or(String::new(), |best| pools::row(rows, &best.name).told(MOST));
+    format!("the fastest other is {best}. {}", pools::row(rows, DTREE_16.label).told(MOST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::curve::tests::curve;
+
+    fn times_at_most(y: [f64; 5]) -> Vec<Curve> {
+        let one = |(contender, y): (&Contender, f64)| {
+            curve(contender.label, &[(1.0, 1.0), (128.0, y), (256.0, y)])
+        };
+        INSIDE.iter().zip(y).map(one).collect()
+    }
+
+    #[test]
+    fn claims_are_about_the_fastest_other_in_a_crowd() {
+        let lab = Lab::new(false, 1, 1);
+        let papers = times_at_most([900.0, 800.0, 500.0, 400.0, 200.0]);
+        assert_eq!(is_faster(&lab, LITTLE, 2.0, &papers).holds, Some(true));
+        assert_eq!(is_faster(&lab, MUCH, 1.5, &papers).holds, Some(false), "too much");
+        assert_eq!(network_beats_combining(&lab, LITTLE, &papers).holds, Some(true));
+        let lock_wins = times_at_most([900.0, 210.0, 400.0, 390.0, 200.0]);
+        assert_eq!(is_faster(&lab, LITTLE, 2.0, &lock_wins).holds, Some(false));
+        assert_eq!(network_beats_combining(&lab, LITTLE, &lock_wins).holds, Some(false), "noise");
+    }
+
+    #[test]
+    fn a_small_one_can_be_made() {
+        let findings = find(&Lab::new(true, 1, 2)).unwrap();
+        assert_eq!(findings.panels.len(), 2);
+        assert_eq!(findings.panels[0].series.len(), INSIDE.len() + 1);
+        assert!(findings.claims.iter().all(|claim| claim.holds.is_none()), "too small to judge");
+    }
+}

@@ -1,0 +1,105 @@
+//! The job pools of section 5.4: an array and two counters, which are reactive trees or queue locks,
+//! against the load balancing of Rudolph, Slivkin-Allalouf and Upfal.
+
+use super::*;
+use crate::papers::pools::{self, PoolRow, elapsed, times};
+use crate::simulated::jobs::PoolChoice;
+
+pub(super) const LOCK: &str = "queue lock";
+pub(super) const RSU: &str = "RSU";
+
+/// A time is near another if it is at most so many times that. (The reactive tree itself is 1.27 to 1.56
+/// times the best counter, by the paper.)
+pub(super) const NEAR: f64 = 1.5;
+
+/// The paper's pools, and ours beside them.
+pub(super) fn contenders(elements: usize) -> Vec<PoolChoice> {
+    let reactive = reactive::tree(MAX_DEPTH, Behaviour::Changing(ON_PROTEUS));
+    let papers = [
+        PoolChoice::on_counters(RDT, &reactive, elements),
+        PoolChoice::on_counters(LOCK, &fixed(0), elements),
+        PoolChoice::rsu(),
+    ];
+    papers.into_iter().chain(ours()).collect()
+}
+
+fn ours() -> [PoolChoice; 1] {
+    [PoolChoice::queue()]
+}
+
+/// The time until all jobs were done; ours marked as such.
+pub(super) fn panel(rows: &[PoolRow]) -> Panel {
+    let is_ours = |row: &PoolRow| ours().iter().any(|pool| pool.name == row.name);
+    let curve = |row: &PoolRow| {
+        let curve = row.curve(elapsed);
+        if is_ours(row) { curve.ours() } else { curve }
+    };
+    let curves = rows.iter().map(curve).collect();
+    Panel::new(pools::processors_axis(), pools::elapsed_axis(), curves)
+}
+
+/// The claim that the reactive tree's pool takes about as long as `rival`'s, from `least` to `most`
+/// processors: on the average, or at each number.
+pub(super) fn is_near(
+    lab: &Lab,
+    text: &str,
+    rows: &[PoolRow],
+    rival: &str,
+    (least, most): (f64, f64),
+    at_each: bool,
+) -> Claim {
+    let how = if at_each { "at every" } else { "mean over" };
+    let claim = Claim::new(
+        text,
+        format!("time of RDT at most {NEAR} times that of {rival}, {how} P from {least} to {most}"),
+    );
+    let curve = |name| pools::row(rows, name).curve(elapsed);
+    judge(lab, claim, &curve(RDT), &curve(rival), (least, most), at_each).because(told(rows, rival))
+}
+
+fn judge(
+    lab: &Lab,
+    claim: Claim,
+    reactive: &Curve,
+    rival: &Curve,
+    (least, most): (f64, f64),
+    at_each: bool,
+) -> Claim {
+    let Some(ratio) = times(reactive, rival, least, most) else { return claim };
+    let measured = format!(
+        "{:.2} on the average; at most {:.2} (P = {})",
+        ratio.mean, ratio.largest, ratio.at
+    );
+    let judged = if at_each { ratio.largest } else { ratio.mean };
+    claim.judged(measured, lab.judge(judged <= NEAR))
+}
+
+/// Where the reactive tree's pool is farthest from `rival`'s, and what both did there.
+fn told(rows: &[PoolRow], rival: &str) -> String {
+    let (reactive, rival) = (pools::row(rows, RDT), pools::row(rows, rival));
+    let all = (0.0, f64::INFINITY);
+    match times(&reactive.curve(elapsed), &rival.curve(elapsed), all.0, all.1) {
+        Some(worst) => format!("{}. {}", reactive.told(worst.at), rival.told(worst.at)),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::curve::tests::curve;
+
+    #[test]
+    fn near_is_judged_on_the_average_or_at_each_number() {
+        let lab = Lab::new(false, 1, 1);
+        let reactive = curve(RDT, &[(2.0, 100.0), (4.0, 180.0), (256.0, 900.0)]);
+        let rival = curve(RSU, &[(2.0, 100.0), (4.0, 100.0), (256.0, 100.0)]);
+        let judge = |most, at_each| {
+            judge(&lab, Claim::new("", ""), &reactive, &rival, (2.0, most), at_each).holds
+        };
+        assert_eq!(judge(4.0, false), Some(true), "1.4");
+        assert_eq!(judge(4.0, true), Some(false), "1.8");
+        assert_eq!(judge(256.0, false), Some(false));
+        assert_eq!(judge(1.0, false), None);
+    }
+}
