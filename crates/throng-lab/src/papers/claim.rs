@@ -46,6 +46,13 @@ impl Claim {
         Claim { note, ..self }
     }
 
+    /// One more reason. Says nothing where it holds.
+    #[must_use]
+    pub fn and_because(self, more: impl AsRef<str>) -> Self {
+        let note = self.note.map(|note| format!("{note}. {}", more.as_ref()));
+        Claim { note, ..self }
+    }
+
     /// The same claim, marked in front: measured under other circumstances than the paper's.
     #[must_use]
     pub fn marked(self, mark: &str) -> Self {
@@ -99,6 +106,8 @@ mod tests {
             (fails.verdict(), fails.note.as_deref()),
             (Verdict::DoesNotHold, Some("it is hot"))
         );
+        assert_eq!(fails.and_because("and dry").note.as_deref(), Some("it is hot. and dry"));
+        assert_eq!(holds.clone().and_because("never").note, None);
         assert_eq!(
             serde_json::to_string(&holds).unwrap(),
             r#"{"text":"it is so","expected":"x < 1","measured":"x = 0.5","holds":true}"#

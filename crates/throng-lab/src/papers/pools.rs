@@ -101,10 +101,15 @@ impl PoolRow {
         places.iter().take(3).map(share).collect::<Vec<_>>().join(", ")
     }
 
+    /// The mean of a number over the runs at `x`; not a number where there are none.
+    pub(super) fn mean(&self, x: f64, number: impl Fn(&JobsMeasured) -> f64) -> f64 {
+        self.curve(number).at(x).unwrap_or(f64::NAN)
+    }
+
     /// What its calls took at `x` and where they waited, in a line; depth and balancing where there is
     /// such a thing.
     pub(super) fn told(&self, x: f64) -> String {
-        let mean = |number: fn(&JobsMeasured) -> f64| self.curve(number).at(x).unwrap_or(f64::NAN);
+        let mean = |number: fn(&JobsMeasured) -> f64| self.mean(x, number);
         let mut text = format!(
             "{} at P = {x}: {} cycles a put, {} a take, {} misses a job",
             self.name,
@@ -129,7 +134,12 @@ impl PoolRow {
     }
 }
 
-fn misses_a_job(run: &JobsMeasured) -> f64 {
+/// What a job costs beside the work that it is: the calls that put it in and take it out.
+pub(super) fn calls_a_job_cycles(run: &JobsMeasured) -> f64 {
+    run.put_cycles_mean + run.take_cycles_mean
+}
+
+pub(super) fn misses_a_job(run: &JobsMeasured) -> f64 {
     let misses: u64 = run.places.values().map(|traffic| traffic.misses).sum();
     misses as f64 / run.jobs.max(1) as f64
 }

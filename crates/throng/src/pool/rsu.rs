@@ -62,7 +62,7 @@ const FIRST_ROOM: usize = 8;
 #[derive(Debug)]
 pub struct Rsu<T: Send, M: Machine = Native> {
     pools: PerCpu<Local<T, M>>,
-    /// Every processor that ever came has a smaller id. Never decreases.
+    /// Every processor that ever came, or is expected, has a smaller id. Never decreases.
     known: Line<M::Word>,
 }
 
@@ -207,13 +207,14 @@ impl Move {
 }
 
 impl<T: Send, M: Machine> Rsu<T, M> {
-    /// Empty pools on machine `M`; [`Rsu::new`] for real threads.
+    /// Empty pools on machine `M`, on which processors 0 to `expected` - 1 will come; more may, and
+    /// fewer. [`Rsu::new`] for real threads.
     #[must_use]
-    pub fn on_machine() -> Self {
+    pub fn on_machine(expected: usize) -> Self {
         Rsu {
             // A closure, since the function itself would have to live as long as the program.
             pools: PerCpu::new(|id| Local::new(id)),
-            known: Line::word::<M>(0, Place::named("known processors")),
+            known: Line::word::<M>(expected as u64, Place::named("known processors")),
         }
     }
 
@@ -246,10 +247,9 @@ impl<T: Send, M: Machine> Rsu<T, M> {
         let mut round = 0_u32;
         loop {
             // 0 below 0 and below 1: surely where there is none, and with probability 1 / size.
-            if cpu.random_below(mine.size()) == 0 {
-                self.balance(cpu, me);
-            }
-            if let Some(job) = mine.take(cpu) {
+            let balances = cpu.random_below(mine.size()) == 0;
+            let balanced = if balances { self.balance(cpu, me) } else { None };
+            if let Some(job) = balanced.or_else(|| mine.take(cpu)) {
                 return Some(job);
             }
             if way_out.is_open(cpu) {
@@ -260,24 +260,28 @@ impl<T: Send, M: Machine> Rsu<T, M> {
         }
     }
 
-    /// Makes the pool of `me` and that of a random other even.
-    fn balance(&self, cpu: &M::Cpu, me: usize) {
+    /// Makes the pool of `me` and that of a random other even, and takes a job if any moved: before
+    /// the locks are free, since a third might move it on.
+    fn balance(&self, cpu: &M::Cpu, me: usize) -> Option<T> {
         let known = self.known.load(Acquire) as usize;
         if known < 2 {
-            return;
+            return None;
         }
         let other = (me + 1 + cpu.random_below(known - 1)) % known;
         let (mine, theirs) = (self.pools.get(me), self.pools.get(other));
         if Move::between(mine.size(), theirs.size()) == Move::Nothing {
             cpu.note("balanced", 0);
-            return;
+            return None;
         }
-        let moved = if me < other {
+        let even_out = |mine: &mut Ring<T, M>, theirs: &mut Ring<T, M>| {
+            cpu.note("balanced", even_out(mine, theirs) as u64);
+            mine.pop()
+        };
+        if me < other {
             mine.with(cpu, |mine| theirs.with(cpu, |theirs| even_out(mine, theirs)))
         } else {
             theirs.with(cpu, |theirs| mine.with(cpu, |mine| even_out(mine, theirs)))
-        };
-        cpu.note("balanced", moved as u64);
+        }
     }
 
     /// Looks at every pool once.
@@ -304,7 +308,7 @@ impl<T: Send> Rsu<T> {
     /// Empty pools.
     #[must_use]
     pub fn new() -> Self {
-        Self::on_machine()
+        Self::on_machine(0)
     }
 
     /// Puts a job into the thread's own pool.

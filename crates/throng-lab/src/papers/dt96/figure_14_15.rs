@@ -5,10 +5,13 @@
 //! for room: there are never more jobs than processors.
 
 use super::*;
+use crate::numbers::short;
 use crate::papers::Figure;
 use crate::papers::claim::Claim;
-use crate::papers::pools::{self, PoolRow, Setting, elapsed, fastest, times};
-use crate::simulated::jobs::{PoolChoice, Workload};
+use crate::papers::pools::{
+    self, PoolRow, Setting, calls_a_job_cycles, elapsed, fastest, misses_a_job, times,
+};
+use crate::simulated::jobs::{JobsMeasured, PoolChoice, Workload};
 
 /// 2000 queue operations: each job is put in and taken out.
 const JOBS: u64 = 1000;
@@ -42,9 +45,8 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     for (work, papers) in FASTER {
         let rows = setting(lab, work).measure(lab, &contenders())?;
         let curves: Vec<Curve> = rows.iter().map(|row| row.curve(elapsed)).collect();
-        claims.push(is_faster(lab, work, papers, &curves).because(why(&rows, &curves)));
-        claims
-            .push(network_beats_combining(lab, work, &curves).because(told(&rows, CNET_32, CTREE)));
+        claims.push(is_faster(lab, work, papers, &curves).because(why(&rows, &curves, work)));
+        claims.push(network_beats_combining(lab, work, &curves).because(as_slow(&rows, work)));
         panels.push(Panel {
             title: format!("work {work}"),
             ..Panel::new(pools::processors_axis(), pools::elapsed_axis(), shown(curves))
@@ -122,18 +124,49 @@ fn network_beats_combining(lab: &Lab, work: u32, curves: &[Curve]) -> Claim {
     claim.judged(measured, lab.judge(ratio.mean > 1.0 + NOISE))
 }
 
-/// What two of them did with most processors.
-fn told(rows: &[PoolRow], one: Contender, other: Contender) -> String {
-    let told = |contender: Contender| pools::row(rows, contender.label).told(MOST);
-    format!("{}. {}", told(one), told(other))
+/// Why the network is no faster than the combining tree.
+fn as_slow(rows: &[PoolRow], work: u32) -> String {
+    let (network, combining) = (pools::row(rows, CNET_32.label), pools::row(rows, CTREE.label));
+    format!(
+        "a call passes 15 locked toggles and a locked counter of the network, so that a job costs {} \
+         misses, to {} of the combining tree. And calls do combine, {} for each access of the root: \
+         they come close together, since two take {} cycles and a job {}. {}. {}",
+        short(network.mean(MOST, misses_a_job)),
+        short(combining.mean(MOST, misses_a_job)),
+        short(combining.mean(MOST, calls_an_access_of_the_root)),
+        short(combining.mean(MOST, calls_a_job_cycles)),
+        work / 2,
+        network.told(MOST),
+        combining.told(MOST)
+    )
+}
+
+/// How many calls of a combining tree went on as one to its root.
+fn calls_an_access_of_the_root(run: &JobsMeasured) -> f64 {
+    let accesses = run.places.get("total").map_or(0, |root| root.accesses());
+    2.0 * run.jobs as f64 / accesses as f64
 }
 
 /// Who is the fastest other, and what it and the tree did.
-fn why(rows: &[PoolRow], curves: &[Curve]) -> String {
+fn why(rows: &[PoolRow], curves: &[Curve], work: u32) -> String {
     let at_most = |curve: &&Curve| curve.at(MOST).unwrap_or(f64::INFINITY);
-    let best = others(curves).min_by(|a, b| at_most(a).total_cmp(&at_most(b)));
-    let best = best.map_or(String::new(), |best| pools::row(rows, &best.name).told(MOST));
-    format!("the fastest other is {best}. {}", pools::row(rows, DTREE_16.label).told(MOST))
+    let Some(best) = others(curves).min_by(|a, b| at_most(a).total_cmp(&at_most(b))) else {
+        return String::new();
+    };
+    let (best, tree) = (pools::row(rows, &best.name), pools::row(rows, DTREE_16.label));
+    let (others, trees) =
+        (best.mean(MOST, calls_a_job_cycles), tree.mean(MOST, calls_a_job_cycles));
+    format!(
+        "the work is short beside the calls: a job is {} cycles of work on the average, and its two \
+         calls take {} with {} and {} with DTree, {:.2} times as many. {}. {}",
+        work / 2,
+        short(others),
+        best.name,
+        short(trees),
+        others / trees,
+        best.told(MOST),
+        tree.told(MOST)
+    )
 }
 
 #[cfg(test)]

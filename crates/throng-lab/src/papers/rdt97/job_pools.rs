@@ -2,7 +2,8 @@
 //! against the load balancing of Rudolph, Slivkin-Allalouf and Upfal.
 
 use super::*;
-use crate::papers::pools::{self, PoolRow, elapsed, times};
+use crate::numbers::short;
+use crate::papers::pools::{self, PoolRow, calls_a_job_cycles, elapsed, times};
 use crate::simulated::jobs::PoolChoice;
 
 pub(super) const LOCK: &str = "queue lock";
@@ -14,13 +15,14 @@ pub(super) const NEAR: f64 = 1.5;
 
 /// The paper's pools, and ours beside them.
 pub(super) fn contenders(elements: usize) -> Vec<PoolChoice> {
-    let reactive = reactive::tree(MAX_DEPTH, Behaviour::Changing(ON_PROTEUS));
-    let papers = [
-        PoolChoice::on_counters(RDT, &reactive, elements),
-        PoolChoice::on_counters(LOCK, &fixed(0), elements),
-        PoolChoice::rsu(),
-    ];
+    let lock = PoolChoice::on_counters(LOCK, &fixed(0), elements);
+    let papers = [reactive_pool(elements), lock, PoolChoice::rsu()];
     papers.into_iter().chain(ours()).collect()
+}
+
+pub(super) fn reactive_pool(elements: usize) -> PoolChoice {
+    let tree = reactive::tree(MAX_DEPTH, Behaviour::Changing(ON_PROTEUS));
+    PoolChoice::on_counters(RDT, &tree, elements)
 }
 
 fn ours() -> [PoolChoice; 1] {
@@ -77,11 +79,18 @@ fn judge(
 /// Where the reactive tree's pool is farthest from `rival`'s, and what both did there.
 fn told(rows: &[PoolRow], rival: &str) -> String {
     let (reactive, rival) = (pools::row(rows, RDT), pools::row(rows, rival));
-    let all = (0.0, f64::INFINITY);
-    match times(&reactive.curve(elapsed), &rival.curve(elapsed), all.0, all.1) {
-        Some(worst) => format!("{}. {}", reactive.told(worst.at), rival.told(worst.at)),
-        None => String::new(),
-    }
+    let worst = times(&reactive.curve(elapsed), &rival.curve(elapsed), 0.0, f64::INFINITY);
+    let Some(at) = worst.map(|worst| worst.at) else { return String::new() };
+    format!(
+        "the two calls of a job take {} cycles with RDT and {} with {}, where they are farthest \
+         apart: passing a node of the tree costs several misses, finding a job in a pool few, and one's \
+         own pool none. {}. {}",
+        short(reactive.mean(at, calls_a_job_cycles)),
+        short(rival.mean(at, calls_a_job_cycles)),
+        rival.name,
+        reactive.told(at),
+        rival.told(at)
+    )
 }
 
 #[cfg(test)]

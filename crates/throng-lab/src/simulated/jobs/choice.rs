@@ -51,7 +51,7 @@ impl PoolChoice {
     /// A pool for each processor, evened out between random pairs.
     #[must_use]
     pub fn rsu() -> Self {
-        Self::custom("RSU", |_| Ok(Box::new(Rsu::on_machine())))
+        Self::custom("RSU", |processors| Ok(Box::new(Rsu::on_machine(processors))))
     }
 
     /// The library's own queue, without a bound.
