@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use throng::machine::{Line, Machine, Place};
 use throng::pool::Jobs;
 use throng_sim::{
-    End, MachineSpec, MemoryReport, Notes, Outcome, Sim, SimError, Simulation, Traffic,
+    End, Faults, MachineSpec, MemoryReport, Notes, Outcome, Sim, SimError, Simulation, Traffic,
 };
 
 use super::{STAGGER_CYCLES, STEP_LIMIT, catching, idle};
@@ -60,6 +60,8 @@ pub struct JobsRun {
     pub nodes: Option<usize>,
     /// Decides everything that is random.
     pub seed: u64,
+    /// What goes wrong. Whoever halts a processor gets a run without an end.
+    pub faults: Faults,
     /// The command that runs the same again, for the message of a run that fails.
     pub replay: String,
     /// After so many steps the run is broken off.
@@ -135,6 +137,7 @@ impl JobsRun {
             machine,
             nodes: None,
             seed: 0,
+            faults: Faults::none(),
             replay: "none".to_owned(),
             step_limit: STEP_LIMIT,
         }
@@ -181,6 +184,7 @@ impl JobsRun {
             .processors(processors)
             .machine_processors(self.nodes.unwrap_or(0).max(processors))
             .seed(self.seed)
+            .faults(self.faults.clone())
             .step_limit(self.step_limit)
             .run(
                 move || Shared {
@@ -239,7 +243,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_pool_does_every_job_once_and_the_same_run_gives_the_same_numbers() {
+    fn every_pool_does_every_job_once_however_it_is_disturbed_and_runs_can_be_repeated() {
         let counters = methods::<Sim>().into_iter();
         let counters = counters.map(|method| CounterChoice::registered(method, Tuning::default()));
         let mut pools: Vec<PoolChoice> =
@@ -251,6 +255,11 @@ mod tests {
                 let (once, again) = (run.measure().unwrap(), run.measure().unwrap());
                 assert_eq!(once.trace_hash, again.trace_hash, "{}", pool.name);
                 assert!(once.cycles > 0 && once.jobs >= 54, "{}", pool.name);
+                for seed in 0..5 {
+                    let faults = Faults::none().random_delays(5, 900);
+                    let disturbed = JobsRun { faults, seed, ..run.clone() };
+                    disturbed.measure().unwrap();
+                }
             }
         }
     }
