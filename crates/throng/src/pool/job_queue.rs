@@ -26,8 +26,8 @@
 //! *Order*: first in, first out where both counters are linearizable; with others, a job may overtake
 //! another that was put in while calls were in progress. *Blocking*: an enqueue waits while its element
 //! is full, a dequeue until a job is there, though others may be elsewhere. *Memory*: a line for each
-//! element, and one for each processor that left without a job. *When to use it*: to compare counters.
-//! [`Queue`](super::Queue) is the same idea, brought up to date.
+//! element, and one for each processor, to keep a ticket with which it left. *When to use it*: to
+//! compare counters. [`Queue`](super::Queue) is the same idea, brought up to date.
 //!
 //! Differs from the paper: the turns, where the paper has a job or none. Without them two who wait for
 //! the same element may go in the wrong order. And a way out, see [`JobQueue::dequeue_on`].
