@@ -6,6 +6,7 @@
 //! | [`for_each_index`], [`Indices`] | none | the indices of a loop, taken from a counter |
 //! | [`JobQueue`] | first in, first out, as its counters are | the papers' array and two counters of any kind |
 //! | [`Rsu`] | none | a pool for each processor; random pairs even out |
+//! | [`Pool`] | none | a queue for each core, and a tree in which putters and takers meet |
 //!
 //! Every structure of the first four implements [`Jobs`].
 
@@ -15,11 +16,13 @@ mod job_queue;
 mod queue;
 mod rsu;
 
+mod tree;
 pub use error::{Closed, PopError, PushError};
 pub use index::{Indices, Share, for_each_index, map_indices};
 pub use job_queue::JobQueue;
 pub use queue::{Drain, Iter, Queue, QueueShape};
 pub use rsu::Rsu;
+pub use tree::{Drain, Pool, PoolBuilder, PoolShape};
 
 use crate::machine::{Machine, Native, WayOut};
 

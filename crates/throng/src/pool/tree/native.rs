@@ -1,0 +1,161 @@
+//! The pool for real threads.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use super::{Closed, Pool, PoolShape, PopError};
+use crate::ShapeError;
+use crate::machine::{Cpu, Native, WayOut};
+use crate::topology::Topology;
+
+/// How a pool for real threads is built.
+///
+/// ```
+/// use throng::Pool;
+///
+/// let pool: Pool<&str> = Pool::builder().leaves(8).turn_every(16).build()?;
+/// pool.push("job").unwrap();
+/// assert_eq!(pool.len(), 1);
+/// # Ok::<(), throng::ShapeError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct PoolBuilder<T: Send> {
+    shape: PoolShape,
+    jobs: PhantomData<fn() -> Pool<T>>,
+}
+
+impl<T: Send> PoolBuilder<T> {
+    /// Local queues: a power of two. As many as there are cores, where nothing is said.
+    pub fn leaves(mut self, leaves: usize) -> Self {
+        let shape = PoolShape::for_processors(leaves);
+        let depth = shape.depth.min(leaves.max(1).ilog2());
+        self.shape = PoolShape { leaves, depth, turn_every: self.shape.turn_every, ..shape };
+        self
+    }
+
+    /// Every so many pops, a thread looks first not at home but at the leaf whose turn it is. 64, where
+    /// nothing is said; fewer make it fairer and slower.
+    pub fn turn_every(mut self, pops: u32) -> Self {
+        self.shape.turn_every = pops;
+        self
+    }
+
+    /// The pool.
+    ///
+    /// # Errors
+    /// When a value is out of its range.
+    pub fn build(self) -> Result<Pool<T>, ShapeError> {
+        let topology = Some(Topology::here());
+        Ok(Pool { topology, ..Pool::on_machine(&self.shape)? })
+    }
+}
+
+impl<T: Send> Pool<T> {
+    /// An empty pool with a leaf for each core.
+    #[must_use]
+    pub fn new() -> Self {
+        Pool::builder().build().expect("this shape is right on every machine")
+    }
+
+    /// Builds a pool that is not as [`new`](Pool::new) makes it.
+    pub fn builder() -> PoolBuilder<T> {
+        let shape = PoolShape::for_processors(Topology::here().processors());
+        PoolBuilder { shape, jobs: PhantomData }
+    }
+
+    /// Puts a job in. Never waits for room, since there is no bound.
+    ///
+    /// # Errors
+    /// The job, if the pool is closed.
+    ///
+    /// ```
+    /// use throng::Pool;
+    ///
+    /// let pool = Pool::new();
+    /// pool.push("first").unwrap();
+    /// pool.close();
+    /// assert_eq!(pool.push("second").unwrap_err().0, "second");
+    /// assert_eq!((pool.pop(), pool.pop()), (Some("first"), None));
+    /// ```
+    #[inline]
+    pub fn push(&self, job: T) -> Result<(), Closed<T>> {
+        self.push_on(&Native::cpu(), job)
+    }
+
+    /// Takes a job out, if there is one. Does not wait for one, but may have to look again while others
+    /// put and take.
+    ///
+    /// # Errors
+    /// [`PopError::Empty`] if at one instant there was none; [`PopError::Closed`] if there will be none.
+    #[inline]
+    pub fn try_pop(&self) -> Result<T, PopError> {
+        self.try_pop_on(&Native::cpu())
+    }
+
+    /// Takes a job out; waits for one. `None`: the pool is closed, and there will be none.
+    #[inline]
+    pub fn pop(&self) -> Option<T> {
+        self.pop_on(&Native::cpu(), &WayOut::none()).ok()
+    }
+
+    /// Takes a job out; waits for one, but not longer than `timeout`.
+    ///
+    /// # Errors
+    /// [`PopError::Empty`] if there was none in time; [`PopError::Closed`] if there will be none.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use throng::Pool;
+    /// use throng::pool::PopError;
+    ///
+    /// let pool = Pool::<u32>::new();
+    /// assert_eq!(pool.pop_timeout(Duration::from_millis(1)), Err(PopError::Empty));
+    /// ```
+    pub fn pop_timeout(&self, timeout: Duration) -> Result<T, PopError> {
+        let cpu = Native::cpu();
+        let nanoseconds = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+        let deadline = Some(cpu.clock().saturating_add(nanoseconds));
+        self.pop_on(&cpu, &WayOut { deadline, ..WayOut::none() })
+    }
+
+    /// Closes the pool: no job is taken in any more, what is inside can still be taken out, and who waits
+    /// is woken. Tells whether it was open.
+    pub fn close(&self) -> bool {
+        self.close_on(&Native::cpu())
+    }
+
+    /// Takes jobs out until none is left.
+    ///
+    /// ```
+    /// use throng::Pool;
+    ///
+    /// let pool = Pool::new();
+    /// (0..10).for_each(|job| pool.push(job).unwrap());
+    /// assert_eq!(pool.drain().sum::<u32>(), 45);
+    /// assert!(pool.is_empty());
+    /// ```
+    pub fn drain(&self) -> Drain<'_, T> {
+        Drain { pool: self }
+    }
+}
+
+impl<T: Send> Default for Pool<T> {
+    fn default() -> Self {
+        Pool::new()
+    }
+}
+
+/// What a pool has, taken out one by one; see [`Pool::drain`].
+#[derive(Debug)]
+pub struct Drain<'a, T: Send> {
+    pool: &'a Pool<T>,
+}
+
+impl<T: Send> Iterator for Drain<'_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.pool.try_pop().ok()
+    }
+}
