@@ -23,6 +23,8 @@
 //!
 //! ## Memory ordering
 //! Locking acquires what freeing released: that passes on the queue, and all that a putter did before.
+//! A taker's lock also releases: whoever sees that a job is gone sees what its taker did before, such as
+//! putting another one elsewhere. Without that, loom finds two takers of two jobs of whom one gets none.
 //! Closing and [`Leaf::looked_at`] are read-modify-writes of a free leaf: whoever locks it next acquires
 //! from them. Waiting rests on that (`bell.rs`).
 
@@ -168,7 +170,7 @@ impl<T: Send, M: Machine> Leaf<T, M> {
         }
         let after = before.0 - JOB;
         if before.is_locked()
-            || state.compare_exchange(before.0, after | LOCKED, Acquire, Relaxed).is_err()
+            || state.compare_exchange(before.0, after | LOCKED, AcqRel, Relaxed).is_err()
         {
             return Take::Busy;
         }
