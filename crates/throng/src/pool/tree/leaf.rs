@@ -114,6 +114,29 @@ struct Content<T> {
     thefts: u32,
 }
 
+impl<T> Content<T> {
+    /// The first room of a queue: so much that queues of two cores do not share lines for long.
+    const FIRST_ROOM: usize = {
+        let size = if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
+        let jobs = 1024 / size;
+        if jobs < 4 {
+            4
+        } else if jobs > 64 {
+            64
+        } else {
+            jobs
+        }
+    };
+
+    /// Makes room for another job.
+    #[inline]
+    fn make_room(&mut self) {
+        if self.jobs.len() == self.jobs.capacity() {
+            self.jobs.reserve(self.jobs.len().max(Self::FIRST_ROOM));
+        }
+    }
+}
+
 impl<T: Send, M: Machine> Leaf<T, M> {
     pub(super) fn new(index: usize) -> Self {
         let content = Content { jobs: VecDeque::new(), thefts: 0 };
@@ -148,6 +171,7 @@ impl<T: Send, M: Machine> Leaf<T, M> {
                     content.thefts -= 1;
                     return Some(job);
                 }
+                content.make_room();
                 content.jobs.push_back(job);
                 None
             })

@@ -1,5 +1,5 @@
 //! A pool of jobs in no order: local queues, and above them an elimination-diffraction tree (Shavit and
-//! Touitou, *Elimination trees and the construction of pools and stacks*, 1997; DT96 section 1.1).
+//! Touitou, *Elimination trees and the construction of pools and stacks*, 1997; mentioned at the end of DT96).
 //!
 //! ```text
 //!    putters with too many jobs,                 leaves, one for each core
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A thread puts jobs into the leaf of its core and takes from there while there is something: one
-//! compare-exchange on a line that nobody else uses. Two others come into play when that does not do.
+//! compare-exchange on a line that others seldom touch. Two more ways are there for when that will not do.
 //!
 //! *The tree.* A taker whose home is empty walks down the tree, and so does a putter whose home is in use,
 //! or is crowded while guests take jobs from it. In the prism of a balancer two that come together need
@@ -21,37 +21,7 @@
 //! *The search.* A taker that comes to an empty leaf looks at all leaves, and says that there is nothing
 //! only if all were empty at once.
 //!
-//! # What is promised
-//! - **Nothing is lost, nothing is given twice.** A job that was put in is taken once, or dropped with
-//!   the pool.
-//! - **Empty means empty.** [`Pool::try_pop`] answers [`PopError::Empty`] only if there was an instant
-//!   during the call at which no leaf had a job: it finds every leaf empty, and then that none has been put
-//!   in meanwhile. In particular a job whose push happened before the call is found, unless another takes
-//!   it. (Counts of puts are kept modulo 2^30: the promise needs that fewer jobs are put in during one
-//!   look.)
-//! - **Closed means over.** After [`PopError::Closed`], or `None` from [`Pool::pop`], no call that begins
-//!   later gets a job.
-//! - **No job waits for ever.** See below.
-//! - **No order**, except that jobs of one leaf come out in the order in which they came in: so a thread
-//!   alone that stays on its core, with fewer than 2^32 - 1 jobs, has a queue.
-//!
-//! # Fairness
-//! Every 64th pop of a thread ([`PoolShape::turn_every`]) *takes a turn*: before it goes home it looks at
-//! a leaf, at each in turn, and if nobody has taken a job there since it last looked, it takes the first.
-//! So from one look to the next at least one job of this leaf is taken, if it has any, and jobs of one
-//! leaf are taken in their order: with L leaves, a job with q jobs before it is taken before any one
-//! thread has popped 64 (q + 2) L times. (If somebody is at work at the leaf, and nothing was taken
-//! there, the look is repeated with the thread's next pop; such pops do not count.)
-//!
-//! # Progress
-//! *Blocking, in parts*: a thread that stops in the middle of a call holds up one leaf at most, or one
-//! partner. Others put their jobs elsewhere, and take from elsewhere while there is something; but a
-//! taker that finds nothing except in a leaf that is held up waits for it, and so does
-//! [`close`](Pool::close). A push waits only if all leaves are in use.
-//!
-//! # Memory
-//! Two lines (256 bytes) for each leaf, two for each thread that ever came, and for the tree. Queues keep
-//! the room they once needed until the pool is dropped.
+//! What is promised is told at [`Pool`].
 //!
 //! # Differs from the paper
 //! - leaves are used without the tree wherever that will do: on real machines a walk costs several
@@ -88,7 +58,7 @@ use crate::topology::Topology;
 /// All processors that ever came, by their ids.
 type Crowd<T, M> = Growing<Visitor<T, M>>;
 
-/// Many putters, many takers, no order: the fastest way to hand jobs around.
+/// Many putters, many takers, no order: for jobs of which it does not matter which is done first.
 ///
 /// Any number of threads may use it through a shared reference, and threads may come and go.
 ///
@@ -114,7 +84,46 @@ type Crowd<T, M> = Growing<Visitor<T, M>>;
 /// assert_eq!(sum.into_inner(), 5050);
 /// ```
 ///
-/// `src/pool/tree/mod.rs` says how it works; the promises are those of the [module](crate::pool).
+/// # How it works
+/// A thread puts jobs into the local queue of its core, a *leaf*, and takes from there while there is
+/// something, at the price of one compare-exchange on a line that others seldom touch. A thread whose
+/// leaf is empty, or is crowded while others come to take from it, walks down a tree (Shavit and Touitou
+/// 1997) in which putters and takers that meet pass a job from hand to hand, and the others are spread
+/// over the leaves. A taker that still has nothing looks at all leaves, and then, in [`pop`](Pool::pop),
+/// sleeps until somebody puts a job in.
+///
+/// # What is promised
+/// - **Nothing is lost, nothing is given twice.** A job that was put in is taken once, or dropped with
+///   the pool.
+/// - **Empty means empty.** [`Pool::try_pop`] answers [`PopError::Empty`] only if there was an instant
+///   during the call at which no leaf had a job: it finds every leaf empty, and then that none has been put
+///   in meanwhile. In particular a job whose push happened before the call is found, unless another takes
+///   it. (Counts of puts are kept modulo 2^30: the promise needs that fewer jobs are put in during one
+///   look.)
+/// - **Closed means over.** After [`PopError::Closed`], or `None` from [`Pool::pop`], no call that begins
+///   later gets a job.
+/// - **No job waits for ever.** See below.
+/// - **No order**, except that jobs of one leaf come out in the order in which they came in: so a thread
+///   alone that stays on its core, with fewer than 2^32 - 1 jobs, has a queue.
+///
+/// # Fairness
+/// Every 64th pop of a thread ([`PoolShape::turn_every`]) *takes a turn*: before it goes home it looks at
+/// a leaf, at each in turn, and if nobody has taken a job there since it last looked, it takes the first.
+/// So from one look to the next at least one job of this leaf is taken, if it has any, and jobs of one
+/// leaf are taken in their order: with L leaves, a job with q jobs before it is taken before any one
+/// thread has popped 64 (q + 2) L times. (If somebody is at work at the leaf, and nothing was taken
+/// there, the look is repeated with the thread's next pop; such pops do not count.)
+///
+/// # Progress
+/// *Blocking, in parts*: a thread that stops in the middle of a call holds up one leaf at most, or one
+/// partner in the tree. Others put their jobs elsewhere, and take from elsewhere while there is
+/// something; but a taker that finds no job except in a leaf that is held up waits for that, even in
+/// [`try_pop`](Pool::try_pop), and [`close`](Pool::close) waits for every leaf. A push waits only while
+/// every leaf is in use, or full: one holds 2^32 - 1 jobs.
+///
+/// # Memory
+/// Two lines (256 bytes) for each leaf; for each thread that ever came two lines and 4 bytes for each
+/// leaf; some lines for the tree. Queues keep the room they once needed until the pool is dropped.
 pub struct Pool<T: Send, M: Machine = Native> {
     leaves: Box<[Leaf<T, M>]>,
     /// Balancer n is at n - 1.

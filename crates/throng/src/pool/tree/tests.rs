@@ -115,6 +115,25 @@ fn crowds_larger_than_the_machine_lose_nothing_and_get_nothing_twice() {
     }
 }
 
+/// Whoever has just put a job in must find one: all others have put in as many as they took, or more.
+#[test]
+fn empty_is_never_said_while_there_is_a_job() {
+    for shape in shapes() {
+        let pool: Pool<u32> = Pool::on_machine(&shape).unwrap();
+        thread::scope(|scope| {
+            for _ in 0..7 {
+                scope.spawn(|| {
+                    for job in 0..3000 {
+                        pool.push(job).unwrap();
+                        pool.try_pop().expect("there is a job");
+                    }
+                });
+            }
+        });
+        assert_eq!(pool.try_pop(), Err(PopError::Empty));
+    }
+}
+
 #[test]
 fn threads_come_and_go() {
     let pool = small();
