@@ -183,7 +183,7 @@ impl<T: Send, M: Machine> Pool<T, M> {
         match self.leaves[home].put(job, Who::Owner, self.crowded_from) {
             Ok(()) => {}
             Err((Refusal::Closed, job)) => return Err(Closed(job)),
-            Err((Refusal::Busy | Refusal::Crowded, job)) => self.put_elsewhere(&walker, job)?,
+            Err((why, job)) => self.put_elsewhere(&walker, job, why)?,
         }
         if self.bells.anybody() {
             self.bells.ring(home);
@@ -199,7 +199,10 @@ impl<T: Send, M: Machine> Pool<T, M> {
     pub fn try_pop_on(&self, cpu: &M::Cpu) -> Result<T, PopError> {
         let walker = Walker::new(cpu, &self.crowd);
         let own = walker.own();
-        if let Some(leaf) = own.turn(self.turn_every)
+        if own.begins_turn(self.turn_every) {
+            self.find_home(&walker);
+        }
+        if let Some(leaf) = own.turn()
             && let Some(job) = self.take_turn(&walker, leaf)
         {
             return Ok(job);
@@ -315,7 +318,12 @@ impl<T: Send, M: Machine> Pool<T, M> {
 
     /// Puts a job where the tree says, or nearby.
     #[cold]
-    fn put_elsewhere(&self, walker: &Walker<'_, T, M>, job: T) -> Result<(), Closed<T>> {
+    fn put_elsewhere(
+        &self,
+        walker: &Walker<'_, T, M>,
+        job: T,
+        why: Refusal,
+    ) -> Result<(), Closed<T>> {
         // SAFETY: the parcel is our own, and we are not in the tree yet.
         unsafe { walker.visitor.exchange(Some(job)) };
         let Ok(exit) = self.walk(walker, Kind::Put) else {
@@ -326,9 +334,15 @@ impl<T: Send, M: Machine> Pool<T, M> {
             return Ok(());
         };
         for round in 0.. {
-            for (_, leaf) in self.leaves_from(exit) {
+            for (i, leaf) in self.leaves_from(exit) {
                 job = match leaf.put(job, Who::Guest, self.crowded_from) {
-                    Ok(()) => return Ok(()),
+                    Ok(()) => {
+                        // Whoever is at work at home may have lost its core there: this is home for now.
+                        if why == Refusal::Busy {
+                            walker.own().set_home(i);
+                        }
+                        return Ok(());
+                    }
                     Err((Refusal::Closed, job)) => return Err(Closed(job)),
                     Err((Refusal::Busy | Refusal::Crowded, job)) => job,
                 };
@@ -342,7 +356,6 @@ impl<T: Send, M: Machine> Pool<T, M> {
     /// turn.
     #[cold]
     fn take_turn(&self, walker: &Walker<'_, T, M>, leaf: usize) -> Option<T> {
-        self.find_home(walker);
         let state = self.leaves[leaf].look();
         if state.jobs() == 0 || walker.own().is_served(leaf, state.taken()) {
             walker.own().end_turn(leaf, state.taken());

@@ -99,12 +99,19 @@ impl Own {
         Own::is_due(&self.pushes_left, every)
     }
 
-    /// The leaf whose turn it is, if it is time for a turn: `every` pops after the last one.
+    /// Whether it is time for a turn: `every` pops after that was last so.
     #[inline]
-    pub(super) fn turn(&self, every: u32) -> Option<usize> {
-        if Own::is_due(&self.pops_left, every) {
+    pub(super) fn begins_turn(&self, every: u32) -> bool {
+        let begins = Own::is_due(&self.pops_left, every);
+        if begins {
             self.turn_is_due.store(1, Relaxed);
         }
+        begins
+    }
+
+    /// The leaf whose turn it is, if there is a turn to take.
+    #[inline]
+    pub(super) fn turn(&self) -> Option<usize> {
         (self.turn_is_due.load(Relaxed) != 0).then(|| self.next_turn.load(Relaxed) as usize)
     }
 
