@@ -55,6 +55,9 @@ use crate::ShapeError;
 use crate::machine::{Cpu, Growing, Line, Machine, Native, Place, WayOut, Word};
 use crate::topology::Topology;
 
+/// No more processors than this find their entry made.
+const FIRST_VISITORS: usize = 64;
+
 /// All processors that ever came, by their ids.
 type Crowd<T, M> = Growing<Visitor<T, M>>;
 
@@ -145,7 +148,7 @@ impl<T: Send, M: Machine> Pool<T, M> {
     /// A pool on machine `M`.
     ///
     /// # Errors
-    /// When `leaves` is no power of two up to 65536, the tree is deeper than it has leaves for, or
+    /// When `leaves` is no power of two up to 4096, the tree is deeper than it has leaves for, or
     /// `prism` or `turn_every` is 0 or absurd.
     pub fn on_machine(shape: &PoolShape) -> Result<Self, ShapeError> {
         shape.check()?;
@@ -159,7 +162,9 @@ impl<T: Send, M: Machine> Pool<T, M> {
             leaves: (0..leaves).map(Leaf::new).collect(),
             balancers: (1..1 << depth).map(balancer).collect(),
             exits: (0..1 << depth).map(exit).collect(),
-            crowd: Growing::new(leaves, move |id| Visitor::new(id, leaves, spin)),
+            crowd: Growing::new(leaves.min(FIRST_VISITORS), move |id| {
+                Visitor::new(id, leaves, spin)
+            }),
             bells: Bells::new(leaves),
             closed: Line::word::<M>(0, Place::named("pool closed")),
             turn_every,

@@ -26,7 +26,7 @@ pub struct PoolBuilder<T: Send> {
 }
 
 impl<T: Send> PoolBuilder<T> {
-    /// Local queues: a power of two. As many as there are cores, where nothing is said.
+    /// Local queues: a power of two up to 4096. As many as there are cores, where nothing is said.
     pub fn leaves(mut self, leaves: usize) -> Self {
         let shape = PoolShape::for_processors(leaves);
         let depth = shape.depth.min(leaves.max(1).ilog2());

@@ -2,8 +2,8 @@
 
 use crate::ShapeError;
 
-/// More leaves than this nobody has processors for.
-const MOST_LEAVES: usize = 1 << 16;
+/// More leaves than this nobody has processors for; and each thread remembers something of each leaf.
+const MOST_LEAVES: usize = 1 << 12;
 
 /// How a pool is built.
 ///
@@ -18,7 +18,7 @@ const MOST_LEAVES: usize = 1 << 16;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolShape {
-    /// Local queues: a power of two.
+    /// Local queues: a power of two up to 4096.
     pub leaves: usize,
     /// Levels of balancers above them; 2^depth is at most the number of leaves.
     pub depth: u32,
@@ -77,7 +77,7 @@ mod tests {
     fn shapes_that_cannot_be_built_are_refused_by_name() {
         let good = PoolShape::for_processors(4);
         let told = |shape: PoolShape| shape.check().unwrap_err().to_string();
-        let leaves = "leaves 3: must be a power of two from 1 to 65536";
+        let leaves = "leaves 3: must be a power of two from 1 to 4096";
         assert_eq!(told(PoolShape { leaves: 3, ..good.clone() }), leaves);
         assert_eq!(told(PoolShape { depth: 3, ..good.clone() }), "depth 3: must be from 0 to 2");
         assert!(told(PoolShape { prism: 0, ..good.clone() }).starts_with("prism size 0"));
