@@ -66,6 +66,12 @@ impl<M: Machine> Bells<M> {
         self.waiting.load(Relaxed) != 0
     }
 
+    /// How many wait.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> u64 {
+        self.waiting.load(Relaxed)
+    }
+
     /// Begins to wait; the caller must look at every leaf before it sleeps.
     pub(super) fn enter(&self, bell: usize) -> Guest {
         self.waiting.fetch_add(1, AcqRel);

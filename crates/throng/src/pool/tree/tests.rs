@@ -170,7 +170,12 @@ fn sleepers_are_woken_by_a_job_and_by_the_end() {
                 }
             });
         }
-        for round in 1..=200 {
+        for round in 1..=400 {
+            while pool.bells.count() < 6 {
+                thread::yield_now();
+            }
+            // Time to fall asleep.
+            thread::sleep(Duration::from_millis(1));
             pool.push(round).unwrap();
             pool.push(round).unwrap();
             while taken.load(Relaxed) < 2 * round {
@@ -179,10 +184,10 @@ fn sleepers_are_woken_by_a_job_and_by_the_end() {
         }
         pool.close();
     });
-    assert_eq!(taken.into_inner(), 400);
+    assert_eq!(taken.into_inner(), 800);
     assert!(!pool.bells.anybody());
-    // Without wake-ups, every round takes a sleep of 20 milliseconds at least.
-    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+    // Without wake-ups, a round takes the rest of a sleep of 20 milliseconds or more, and all take 10 seconds.
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
 #[test]
