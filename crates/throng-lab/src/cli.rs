@@ -142,6 +142,58 @@ pub enum BenchTarget {
     /// indices each, and threads that take one index after the other. The same loop is done several
     /// times in a row. It is checked that every index was done once in every loop.
     Loop(LoopArguments),
+    /// Measure how many items a second go through a queue
+    ///
+    /// Threads push items and pop them as fast as they can, in several mixes. Every queue is measured in
+    /// every mix on every number of threads, several times in turn, beside those that people use today.
+    /// While measured it is watched: every item must be popped once, and those that one thread pushed
+    /// in their order.
+    Queues(QueuesArguments),
+}
+
+/// Arguments of `throng bench queues`.
+#[derive(Debug, Default, Args)]
+pub struct QueuesArguments {
+    /// Fewer and shorter runs
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Numbers of threads to measure, such as 1,2,4 [default: powers of two up to twice the cores]
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true)]
+    pub threads: Option<String>,
+
+    /// Measure only these queues, and array-queue, such as queue,flume-bounded [default: all]
+    ///
+    /// The library's: queue and queue-unbounded (`push` and `pop` of `Queue`), queue-try and
+    /// queue-unbounded-try (`try_push` and `try_pop` until they work). Others that wait:
+    /// crossbeam-bounded, crossbeam-unbounded, flume-bounded, flume-unbounded, kanal-bounded,
+    /// kanal-unbounded, std-bounded, std-unbounded (one consumer). Others that are tried until they
+    /// work: array-queue, seg-queue (crossbeam), concurrent-bounded, concurrent-unbounded, scq, lscq
+    /// (lfqueue), lprq, faaa, mutex-deque. And nothing: no queue. Bounds are 1024 items, or 32 a thread.
+    #[arg(long, value_name = "LIST")]
+    pub methods: Option<String>,
+
+    /// Measure only these mixes [default: all]
+    ///
+    /// pairs: every thread pushes one item and pops one, in turn. even: half of the threads push, the
+    /// others pop. one-producer, one-consumer: one thread pushes or pops, the others pop or push.
+    /// bursts: every thread pushes 32 items and then pops 32. large: as pairs, with items of 256
+    /// bytes. empty: all look for an item, and there is none.
+    #[arg(long, value_name = "LIST")]
+    pub mixes: Option<String>,
+
+    /// How often each is measured [default: 5, quick: 3]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub repetitions: Option<String>,
+
+    /// Time of one run in milliseconds [default: 100, quick: 20]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    pub duration: Option<String>,
+
+    /// Write every single measurement to this file as JSON; `-` is standard output, and the table
+    /// then goes to standard error
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<std::path::PathBuf>,
 }
 
 /// Arguments of `throng bench barriers`.

@@ -9,6 +9,7 @@ use throng_sim::SimError;
 
 use crate::bench::barriers::witness::Early;
 use crate::bench::index::work::NotOnce;
+use crate::bench::queues::check::Wrong as WrongItems;
 use crate::bench::verify::Wrong;
 
 /// Why the program stopped.
@@ -150,6 +151,28 @@ pub enum Error {
         /// Who saw it.
         early: Early,
     },
+    /// Other items came out of a queue than went in, or in another order.
+    Mixed {
+        /// The queue.
+        method: &'static str,
+        /// Who pushed and who popped.
+        mix: &'static str,
+        /// On how many threads.
+        threads: usize,
+        /// What was wrong.
+        wrong: WrongItems,
+    },
+    /// Threads wait at a queue for ever.
+    Stuck {
+        /// The queue.
+        method: &'static str,
+        /// Who pushed and who popped.
+        mix: &'static str,
+        /// On how many threads.
+        threads: usize,
+        /// So many of them.
+        left: usize,
+    },
     /// A plate has other temperatures than one computed on one thread.
     Differs {
         /// How the threads waited for each other.
@@ -193,6 +216,8 @@ impl Error {
             | Error::Panicked { .. }
             | Error::Miscounted { .. }
             | Error::LetThrough { .. }
+            | Error::Mixed { .. }
+            | Error::Stuck { .. }
             | Error::Differs { .. }
             | Error::NotOnce { .. } => 1,
         }
@@ -251,6 +276,15 @@ impl fmt::Display for Error {
             Error::LetThrough { method, threads, early } => {
                 write!(f, "{method} did not hold on {}: {early}", count(*threads))
             }
+            Error::Mixed { method, mix, threads, wrong } => {
+                write!(f, "{method} failed in the mix {mix} on {}: {wrong}", count(*threads))
+            }
+            Error::Stuck { method, mix, threads, left } => write!(
+                f,
+                "{method} failed in the mix {mix} on {}: {left} of them still wait, long after the \
+                 end; an item was lost",
+                count(*threads)
+            ),
             Error::Differs { method, threads, size } => write!(
                 f,
                 "heat on {size} x {size} cells with {method} on {}: not the result of one thread",

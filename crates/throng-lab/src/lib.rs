@@ -57,6 +57,9 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
         Some(Command::Bench { target: BenchTarget::Loop(typed) }) => {
             bench::index::loops(bench::index::plan::LoopPlan::resolve(&typed)?)
         }
+        Some(Command::Bench { target: BenchTarget::Queues(typed) }) => {
+            bench::queues::queues(bench::queues::plan::QueuesPlan::resolve(&typed)?)
+        }
         Some(Command::Figure { id, options }) => papers::run(&FiguresPlan::one(&id, &options)?),
         Some(Command::Figures { ids, options }) => papers::run(&FiguresPlan::many(&ids, &options)?),
         Some(Command::Machines(typed)) => machines::show(&typed),
@@ -86,6 +89,7 @@ More:
   throng bench barriers          how long threads take to meet, by barrier
   throng bench heat              a computation with a barrier in every step
   throng bench loop              a loop whose iterations take different times
+  throng bench queues            how many items a second go through a queue
   throng figures                 the figures of the papers made again, on a simulated machine
   throng bench counters --help   choose methods, threads and width; write the numbers as JSON
   throng simulate                a counter on a simulated machine of 256 processors

@@ -11,6 +11,7 @@
 //! | [`barriers`] | `throng bench barriers` |
 //! | [`heat`] | `throng bench heat` |
 //! | [`index`] | `throng bench loop` |
+//! | [`queues`] | `throng bench queues` |
 //!
 //! and for counters:
 //!
@@ -32,6 +33,7 @@ pub mod index;
 pub mod json;
 mod noise;
 pub mod pace;
+pub mod queues;
 pub mod report;
 pub mod run;
 pub mod setup;

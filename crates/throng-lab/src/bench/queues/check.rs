@@ -1,0 +1,215 @@
+//! Whether every item came out exactly once, watched while it is measured.
+//!
+//! A consumer keeps, on memory of its own, how many items it got, the sum of their values and of the
+//! squares of these, and the last number it got from each producer. So an item that comes twice to one
+//! consumer, or before an older one of its producer, is seen at once; and one that is lost, damaged, or
+//! comes to two consumers changes the totals. Producers keep nothing but how many they have pushed:
+//! their totals are worked out after the run.
+//!
+//! That is some additions, one multiplication and a store to a line that nobody else touches: the row
+//! `nothing`, in which no queue is between the two ends, shows what it costs with all the rest.
+
+use std::fmt;
+
+use super::items::{Item, origin_of, value_of};
+
+/// What went in or came out, in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    count: u64,
+    sum: u64,
+    squares: u64,
+}
+
+impl Totals {
+    #[inline]
+    fn add(&mut self, value: u64) {
+        self.count += 1;
+        self.sum = self.sum.wrapping_add(value);
+        self.squares = self.squares.wrapping_add(value.wrapping_mul(value));
+    }
+
+    /// Of the first so many items of a producer.
+    #[must_use]
+    pub fn pushed(producer: usize, count: u64) -> Self {
+        let mut totals = Totals::default();
+        (1..=count).for_each(|number| totals.add(value_of(producer, number)));
+        totals
+    }
+
+    fn join(self, other: Self) -> Self {
+        Totals {
+            count: self.count + other.count,
+            sum: self.sum.wrapping_add(other.sum),
+            squares: self.squares.wrapping_add(other.squares),
+        }
+    }
+}
+
+/// What a queue did wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// Another number of items came out than went in.
+    Count {
+        /// So many went in.
+        pushed: u64,
+        /// So many came out.
+        popped: u64,
+    },
+    /// As many items came out as went in, but not the same ones.
+    Others {
+        /// So many went in.
+        pushed: u64,
+    },
+    /// An item came out that nobody has pushed, or one that was damaged.
+    Unknown,
+    /// An item came out after a younger one of the same producer, or twice.
+    Order {
+        /// Whose item.
+        producer: usize,
+        /// Which of his.
+        number: u64,
+        /// The one that came before it.
+        after: u64,
+    },
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wrong::Count { pushed, popped } => {
+                write!(f, "{pushed} items were pushed and {popped} popped")
+            }
+            Wrong::Others { pushed } => {
+                write!(f, "{pushed} items were pushed and as many popped, but not the same ones")
+            }
+            Wrong::Unknown => write!(f, "an item was popped that nobody has pushed"),
+            Wrong::Order { producer, number, after } => write!(
+                f,
+                "item {number} of thread {producer} was popped after its item {after} on the same \
+                 thread"
+            ),
+        }
+    }
+}
+
+/// Numbers on a line of their own.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(128))]
+struct Numbers([u64; NUMBERS]);
+
+const NUMBERS: usize = 16;
+
+/// What one consumer has got.
+#[derive(Debug)]
+#[repr(align(128))]
+pub struct Check {
+    totals: Totals,
+    /// The last number from each producer.
+    last: Vec<Numbers>,
+    in_order: bool,
+    wrong: Option<Wrong>,
+}
+
+impl Check {
+    /// Of items of so many producers. `in_order`: those of one producer come in order.
+    #[must_use]
+    pub fn new(producers: usize, in_order: bool) -> Self {
+        let last = vec![Numbers::default(); producers.div_ceil(NUMBERS)];
+        Check { totals: Totals::default(), last, in_order, wrong: None }
+    }
+
+    /// An item has come out.
+    #[inline]
+    pub fn note(&mut self, item: &impl Item) {
+        match item.value() {
+            Some(value) => self.note_value(value),
+            None => self.wrong = Some(Wrong::Unknown),
+        }
+    }
+
+    /// An item of this value has come out.
+    #[inline]
+    pub fn note_value(&mut self, value: u64) {
+        let (producer, number) = origin_of(value);
+        self.totals.add(value);
+        let Some(Numbers(line)) = self.last.get_mut(producer / NUMBERS) else {
+            self.wrong = Some(Wrong::Unknown);
+            return;
+        };
+        let last = &mut line[producer % NUMBERS];
+        if number <= *last && self.in_order {
+            self.wrong = Some(Wrong::Order { producer, number, after: *last });
+        }
+        *last = number;
+    }
+
+    /// How many have come out.
+    #[inline]
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.totals.count
+    }
+}
+
+/// How many items were checked; an error if they are not those pushed, each once and in order.
+///
+/// # Errors
+/// Tells what is wrong.
+pub fn verdict(
+    pushed: impl Iterator<Item = Totals>,
+    popped: impl Iterator<Item = Check>,
+) -> Result<u64, Wrong> {
+    let pushed = pushed.fold(Totals::default(), Totals::join);
+    let mut all = Totals::default();
+    for check in popped {
+        check.wrong.map_or(Ok(()), Err)?;
+        all = all.join(check.totals);
+    }
+    if all == pushed {
+        Ok(all.count)
+    } else if all.count == pushed.count {
+        Err(Wrong::Others { pushed: pushed.count })
+    } else {
+        Err(Wrong::Count { pushed: pushed.count, popped: all.count })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two producers have pushed two items each; two consumers got these.
+    fn judge(first: &[(usize, u64)], second: &[(usize, u64)]) -> Result<u64, Wrong> {
+        let popped = [first, second].map(|items| {
+            let mut check = Check::new(2, true);
+            items.iter().for_each(|&(producer, number)| check.note(&value_of(producer, number)));
+            check
+        });
+        verdict([0, 1].map(|producer| Totals::pushed(producer, 2)).into_iter(), popped.into_iter())
+    }
+
+    #[test]
+    fn each_item_once_is_right_whoever_gets_it() {
+        assert_eq!(judge(&[(0, 1), (1, 1), (0, 2), (1, 2)], &[]), Ok(4));
+        assert_eq!(judge(&[(0, 1), (1, 2)], &[(1, 1), (0, 2)]), Ok(4));
+    }
+
+    #[test]
+    fn what_is_wrong_is_seen() {
+        let lost = judge(&[(0, 1), (1, 1)], &[(0, 2)]);
+        assert_eq!(lost, Err(Wrong::Count { pushed: 4, popped: 3 }));
+        let twice = judge(&[(0, 1), (1, 1)], &[(0, 1), (1, 2)]);
+        assert_eq!(twice, Err(Wrong::Others { pushed: 4 }));
+        let order = judge(&[(0, 2), (0, 1)], &[(1, 1), (1, 2)]);
+        assert_eq!(order, Err(Wrong::Order { producer: 0, number: 1, after: 2 }));
+        assert_eq!(judge(&[(0, 1), (0, 2)], &[(1, 1), (77, 1)]), Err(Wrong::Unknown));
+    }
+
+    #[test]
+    fn where_no_order_is_promised_none_is_asked_for() {
+        let mut check = Check::new(1, false);
+        [2, 1].iter().for_each(|&number| check.note(&value_of(0, number)));
+        assert_eq!(verdict([Totals::pushed(0, 2)].into_iter(), [check].into_iter()), Ok(2));
+    }
+}

@@ -1,0 +1,80 @@
+//! What goes through a queue: numbered items, so that none can be lost or come twice unseen.
+
+use std::hint::black_box;
+
+/// Bits of an item's value that number the items of one producer.
+const NUMBER_BITS: u32 = 48;
+
+/// The value that tells a consumer to stop: no producer has so large a number.
+pub const STOP: u64 = u64::MAX;
+
+/// The value of the `number`-th item of a producer; numbers begin at 1.
+#[must_use]
+pub const fn value_of(producer: usize, number: u64) -> u64 {
+    ((producer as u64) << NUMBER_BITS) | number
+}
+
+/// Whose item has this value, and which of his it is.
+#[must_use]
+pub const fn origin_of(value: u64) -> (usize, u64) {
+    ((value >> NUMBER_BITS) as usize, value & ((1 << NUMBER_BITS) - 1))
+}
+
+/// An item with a value in it.
+pub trait Item: Send + Sync + 'static {
+    /// The item of this value.
+    fn of(value: u64) -> Self;
+    /// Its value; [`None`] when the item has been damaged.
+    fn value(&self) -> Option<u64>;
+}
+
+impl Item for u64 {
+    #[inline]
+    fn of(value: u64) -> Self {
+        value
+    }
+
+    #[inline]
+    fn value(&self) -> Option<u64> {
+        Some(*self)
+    }
+}
+
+/// An item of 256 bytes, as a message or a job with some content is.
+#[derive(Clone, Copy, Debug)]
+pub struct Large([u64; 32]);
+
+impl Item for Large {
+    #[inline]
+    fn of(value: u64) -> Self {
+        Large([value; 32])
+    }
+
+    #[inline]
+    fn value(&self) -> Option<u64> {
+        // All of it must be there, not only the words that are looked at.
+        let words = &black_box(self).0;
+        let value = words[0];
+        (value == words[15] && value == words[31]).then_some(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_tells_where_it_comes_from() {
+        assert_eq!(origin_of(value_of(1023, 77)), (1023, 77));
+        assert_ne!(value_of(1023, (1 << NUMBER_BITS) - 1), STOP);
+    }
+
+    #[test]
+    fn a_large_item_shows_its_damage() {
+        assert_eq!(size_of::<Large>(), 256);
+        let mut item = Large::of(5);
+        assert_eq!(item.value(), Some(5));
+        item.0[31] = 6;
+        assert_eq!(item.value(), None);
+    }
+}

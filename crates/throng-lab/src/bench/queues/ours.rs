@@ -1,0 +1,67 @@
+//! The queues of the library.
+
+use throng::Queue;
+use throng::pool::PushError;
+
+use super::items::Item;
+use super::seats::{Attempts, Exchange, Retry, Seat};
+
+/// [`Queue`] as it waits by itself: `push` and `pop`.
+impl<T: Item> Exchange<T> for Queue<T> {
+    type Seat<'a> = &'a Self;
+
+    fn build(room: Option<usize>) -> Self {
+        room.map_or_else(Queue::unbounded, Queue::bounded)
+    }
+
+    fn seat(&self, _pops: bool) -> &Self {
+        self
+    }
+}
+
+impl<T: Item> Seat<T> for &Queue<T> {
+    #[inline]
+    fn put(&mut self, item: T) {
+        assert!(self.push(item).is_ok(), "{OPEN}");
+    }
+
+    #[inline]
+    fn take(&mut self) -> T {
+        self.pop().expect(OPEN)
+    }
+
+    #[inline]
+    fn poll(&mut self) -> Option<T> {
+        self.try_pop().ok()
+    }
+}
+
+const OPEN: &str = "nobody has closed the queue";
+
+/// [`Queue`] as one that never waits, in the same loop as others: `try_push` and `try_pop`.
+#[derive(Debug)]
+pub struct Tried<T: Send>(Queue<T>);
+
+impl<T: Item> Exchange<T> for Tried<T> {
+    type Seat<'a> = Retry<&'a Self>;
+
+    fn build(room: Option<usize>) -> Self {
+        Tried(Exchange::build(room))
+    }
+
+    fn seat(&self, _pops: bool) -> Retry<&Self> {
+        Retry(self)
+    }
+}
+
+impl<T: Item> Attempts<T> for &Tried<T> {
+    #[inline]
+    fn try_put(&mut self, item: T) -> Result<(), T> {
+        self.0.try_push(item).map_err(PushError::into_inner)
+    }
+
+    #[inline]
+    fn try_take(&mut self) -> Option<T> {
+        self.0.try_pop().ok()
+    }
+}

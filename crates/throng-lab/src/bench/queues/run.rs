@@ -1,0 +1,571 @@
+//! One measured run: threads put items into a queue and take them out until the time is up.
+//!
+//! Nobody may be left behind who waits for ever. Where every thread does both, it takes out as many as
+//! it has put in, so that there is an item for everybody who waits. Where some only push, they stop when
+//! the time is up; the last of them puts in one more item for each consumer, which tells it to stop; and
+//! since the queue is first in, first out, all others have come out by then. So the threads share nothing
+//! while they are measured but the queue and the word that holds the phase, which nobody writes.
+
+use std::process;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use super::check::{self, Check, Totals, Wrong};
+use super::items::{Item, STOP, value_of};
+use super::mixes::{BURST, Mix, Role};
+use super::seats::{Exchange, Seat};
+use crate::bench::barriers::run::pin;
+use crate::bench::crew::{self, CrewFailure};
+use crate::bench::setup::Pinning;
+use crate::bench::window::{Phase, Times, Window};
+use crate::error::Error;
+use crate::output;
+
+/// What a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'a> {
+    /// What is measured, for messages.
+    pub method: &'static str,
+    /// Who pushes and who pops.
+    pub mix: Mix,
+    /// How many threads.
+    pub threads: usize,
+    /// For how long.
+    pub times: Times,
+    /// How many items fit in.
+    pub room: Option<usize>,
+    /// Whether the items of a producer must come out in order.
+    pub in_order: bool,
+    /// Where the threads run.
+    pub pinning: &'a Pinning,
+}
+
+/// What one run measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// How many items came out in the time measured; how many looks there were where there is no item.
+    pub items: u64,
+    /// The time measured.
+    pub seconds: f64,
+    /// How many items were checked, with those from before and after the time measured.
+    pub checked: u64,
+}
+
+/// Why a run has no result.
+#[derive(Debug)]
+pub(in crate::bench) enum Failure {
+    /// Threads cannot be had, or one panicked.
+    Crew(CrewFailure),
+    /// The queue did something wrong.
+    Wrong(Wrong),
+}
+
+/// What a function does that runs one queue.
+pub(in crate::bench) type Measure = fn(&Order<'_>) -> Result<Measured, Failure>;
+
+/// So many items between two looks at the phase.
+const STINT: usize = 32;
+
+/// Runs one queue.
+pub(in crate::bench) fn run<T: Item, X: Exchange<T>>(
+    order: &Order<'_>,
+) -> Result<Measured, Failure> {
+    let roles = order.mix.roles(order.threads);
+    let window = &Window::new();
+    // On lines of its own, as a program would have it that cares.
+    let queue = Box::new(Alone(X::build(order.room)));
+    let exchange = &queue.0;
+    let shared = &Shared::new(&roles, order.room.is_none());
+    let ending = &Ending::new(order.threads);
+    let tasks = roles.iter().enumerate().map(|(rank, &role)| {
+        move || {
+            let _leaving = Leaving(ending);
+            pin(order.pinning, rank, order.threads);
+            let check = Check::new(order.threads, order.in_order);
+            window.await_start();
+            let worker = Worker {
+                rank,
+                shared,
+                clock: Clock::new(window),
+                seat: exchange.seat(role.pops()),
+                pushed: 0,
+                check,
+                item: std::marker::PhantomData::<T>,
+            };
+            worker.work(order.mix, role)
+        }
+    });
+    let conduct = || {
+        shared.is_complete.store(true, Release);
+        window.conduct(order.times);
+        if let Err(hung) = ending.watch() {
+            hung.give_up(order);
+        }
+    };
+    let mut results = crew::run(window, tasks, conduct).map_err(Failure::Crew)?;
+    // Where order is not kept, a consumer may have been stopped before others' items were out.
+    let mut left = Check::new(order.threads, false);
+    let mut seat = exchange.seat(true);
+    while let Some(item) = seat.poll() {
+        left.note(&item);
+    }
+    let pushed: Vec<u64> = results.iter().map(|result| result.pushed).collect();
+    let pushed = pushed.iter().enumerate().map(|(rank, &count)| Totals::pushed(rank, count));
+    let items = results.iter().map(|result| result.items).sum();
+    let popped = results.drain(..).map(|result| result.check).chain([left]);
+    let checked = check::verdict(pushed, popped).map_err(Failure::Wrong)?;
+    Ok(Measured { items, seconds: window.seconds(), checked })
+}
+
+/// Something on lines of its own.
+#[repr(align(128))]
+struct Alone<X>(X);
+
+/// What a thread comes home with.
+struct Outcome {
+    pushed: u64,
+    check: Check,
+    /// What counts.
+    items: u64,
+}
+
+/// A thread at its work.
+struct Worker<'a, T, S> {
+    rank: usize,
+    shared: &'a Shared,
+    clock: Clock<'a>,
+    seat: S,
+    pushed: u64,
+    check: Check,
+    item: std::marker::PhantomData<T>,
+}
+
+impl<T: Item, S: Seat<T>> Worker<'_, T, S> {
+    /// The loops are apart from each other, each with nothing else in it. Whoever comes when the time is
+    /// up goes through it once.
+    fn work(mut self, mix: Mix, role: Role) -> Outcome {
+        match role {
+            // Not all threads could be had: nobody is there to wait for.
+            _ if self.shared.is_cancelled(self.clock.window) => {}
+            Role::Producer => self.produce(),
+            Role::Consumer => self.consume(),
+            Role::Poller => self.poll(),
+            Role::Both if mix == Mix::Bursts => self.both::<BURST>(),
+            Role::Both => self.both::<1>(),
+        }
+        Outcome { pushed: self.pushed, check: self.check, items: self.clock.counted() }
+    }
+
+    #[inline]
+    fn push(&mut self) {
+        self.pushed += 1;
+        self.seat.put(T::of(value_of(self.rank, self.pushed)));
+    }
+
+    #[inline(never)]
+    fn both<const IN_A_ROW: usize>(&mut self) {
+        loop {
+            for _ in 0..STINT.div_ceil(IN_A_ROW) {
+                (0..IN_A_ROW).for_each(|_| self.push());
+                for _ in 0..IN_A_ROW {
+                    let item = self.seat.take();
+                    self.check.note(&item);
+                }
+            }
+            if !self.clock.goes_on(self.check.count()) {
+                return;
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn produce(&mut self) {
+        loop {
+            (0..STINT).for_each(|_| self.push());
+            if let Some(brake) = &self.shared.brake {
+                brake.hold_back(self.rank, self.pushed, &mut self.clock);
+            }
+            if !self.clock.goes_on(0) {
+                break;
+            }
+        }
+        // The last one, who knows that all items are in.
+        if self.shared.producers.fetch_sub(1, AcqRel) == 1 {
+            (0..self.shared.consumers).for_each(|_| self.seat.put(T::of(STOP)));
+        }
+    }
+
+    #[inline(never)]
+    fn consume(&mut self) {
+        loop {
+            self.clock.goes_on(self.check.count());
+            if let Some(brake) = &self.shared.brake {
+                brake.note_popped(self.rank, self.check.count());
+            }
+            for _ in 0..STINT {
+                let item = self.seat.take();
+                match item.value() {
+                    Some(STOP) => {
+                        self.clock.goes_on(self.check.count());
+                        return;
+                    }
+                    Some(value) => self.check.note_value(value),
+                    None => self.check.note(&item),
+                }
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn poll(&mut self) {
+        let mut polls = 0;
+        while self.clock.goes_on(polls) {
+            for _ in 0..STINT {
+                if let Some(item) = self.seat.poll() {
+                    self.check.note(&item);
+                }
+            }
+            polls += STINT as u64;
+        }
+    }
+}
+
+/// What one thread did in the time measured.
+struct Clock<'a> {
+    window: &'a Window,
+    phase: Phase,
+    began: u64,
+    ended: u64,
+}
+
+impl<'a> Clock<'a> {
+    fn new(window: &'a Window) -> Self {
+        Clock { window, phase: Phase::Warming, began: 0, ended: 0 }
+    }
+
+    /// Whether the time is not up. The thread has come to this count by now.
+    #[inline]
+    fn goes_on(&mut self, count: u64) -> bool {
+        let phase = self.window.phase();
+        if phase != self.phase {
+            self.turn(phase, count);
+        }
+        phase != Phase::Done
+    }
+
+    #[cold]
+    fn turn(&mut self, phase: Phase, count: u64) {
+        // One that never saw the measurement, because others had its core all the time, did nothing.
+        if self.phase == Phase::Warming {
+            self.began = count;
+        }
+        self.ended = count;
+        self.phase = phase;
+    }
+
+    fn counted(&self) -> u64 {
+        self.ended - self.began
+    }
+}
+
+/// What the threads share beside the queue: nothing that is written while they are measured, but for the
+/// brake.
+struct Shared {
+    /// Whether all threads have been started.
+    is_complete: AtomicBool,
+    /// How many still push.
+    producers: AtomicUsize,
+    consumers: usize,
+    brake: Option<Brake>,
+}
+
+impl Shared {
+    fn new(roles: &[Role], needs_brake: bool) -> Self {
+        let count = |which| roles.iter().filter(|&&role| role == which).count();
+        Shared {
+            is_complete: AtomicBool::new(false),
+            producers: AtomicUsize::new(count(Role::Producer)),
+            consumers: count(Role::Consumer),
+            brake: needs_brake.then(|| Brake::new(roles)),
+        }
+    }
+
+    /// Whether the run was over before it began. One that comes late, when the time is up, has its part to
+    /// play all the same.
+    fn is_cancelled(&self, window: &Window) -> bool {
+        window.phase() == Phase::Done && !self.is_complete.load(Acquire)
+    }
+}
+
+/// Keeps producers from filling the memory where a queue has no bound and its consumers are slower:
+/// with a million items in it they wait.
+///
+/// Everybody notes its count on a line of its own, once in a stint; producers look at all lines once in
+/// many stints.
+struct Brake {
+    counts: Vec<Count>,
+    producers: Vec<bool>,
+    most: u64,
+}
+
+#[repr(align(128))]
+#[derive(Default)]
+struct Count(AtomicU64);
+
+/// More items than this need not be in a queue without a bound.
+const BACKLOG: u64 = 1 << 20;
+/// A producer looks at the others when it has pushed so many more.
+const BETWEEN_LOOKS: u64 = 2048;
+
+impl Brake {
+    fn new(roles: &[Role]) -> Self {
+        Brake {
+            counts: roles.iter().map(|_| Count::default()).collect(),
+            producers: roles.iter().map(|&role| role == Role::Producer).collect(),
+            // What has not been noted yet must not look like a backlog.
+            most: BACKLOG + (2 * STINT * roles.len()) as u64,
+        }
+    }
+
+    #[inline]
+    fn note_popped(&self, rank: usize, popped: u64) {
+        self.counts[rank].0.store(popped, Relaxed);
+    }
+
+    #[inline]
+    fn hold_back(&self, rank: usize, pushed: u64, clock: &mut Clock<'_>) {
+        self.counts[rank].0.store(pushed, Relaxed);
+        if pushed.is_multiple_of(BETWEEN_LOOKS) {
+            while self.backlog() > self.most && clock.goes_on(0) {
+                thread::sleep(Duration::from_micros(50));
+            }
+        }
+    }
+
+    fn backlog(&self) -> u64 {
+        let total = |pushes| {
+            let chosen = self.counts.iter().zip(&self.producers).filter(|(_, is)| **is == pushes);
+            chosen.map(|(count, _)| count.0.load(Relaxed)).sum::<u64>()
+        };
+        total(true).saturating_sub(total(false))
+    }
+}
+
+/// How many threads are still there when the time is up.
+struct Ending {
+    left: AtomicUsize,
+    panicked: AtomicBool,
+    conductor: Thread,
+}
+
+/// All must have come home so long after the time is up.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Where one has panicked, others may wait for what it will never push.
+const PATIENCE_WITH_THE_DEAD: Duration = Duration::from_secs(2);
+
+impl Ending {
+    fn new(threads: usize) -> Self {
+        Ending {
+            left: AtomicUsize::new(threads),
+            panicked: AtomicBool::new(false),
+            conductor: thread::current(),
+        }
+    }
+
+    /// Waits until all have come home, on the thread that made this; but not for ever.
+    fn watch(&self) -> Result<(), Hung> {
+        let start = Instant::now();
+        loop {
+            let left = self.left.load(Acquire);
+            if left == 0 {
+                return Ok(());
+            }
+            let panicked = self.panicked.load(Acquire);
+            let patience = if panicked { PATIENCE_WITH_THE_DEAD } else { PATIENCE };
+            if start.elapsed() > patience {
+                return Err(Hung { left, panicked });
+            }
+            thread::park_timeout(Duration::from_millis(100));
+        }
+    }
+}
+
+/// A thread that leaves, one way or the other.
+struct Leaving<'a>(&'a Ending);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.panicked.store(true, Release);
+        }
+        if self.0.left.fetch_sub(1, AcqRel) == 1 {
+            self.0.conductor.unpark();
+        }
+    }
+}
+
+/// Threads that never come home: they wait for items that have been lost.
+struct Hung {
+    left: usize,
+    panicked: bool,
+}
+
+impl Hung {
+    /// Nobody can end a thread that waits, so the program ends.
+    fn give_up(self, order: &Order<'_>) -> ! {
+        let Order { method, mix, threads, .. } = *order;
+        let error = if self.panicked {
+            Error::Panicked { method, threads }
+        } else {
+            Error::Stuck { method, mix: mix.name(), threads, left: self.left }
+        };
+        output::say(&format!("error: {error}\n"));
+        process::exit(error.exit_code().into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::queues::rows;
+    use crate::bench::queues::seats::{Attempts, Retry};
+    use std::collections::VecDeque;
+    use std::sync::Mutex;
+
+    fn order(mix: Mix, threads: usize, pinning: &Pinning) -> Order<'_> {
+        let time = Duration::from_millis(3);
+        let times = Times { warm_up: time, measure: time };
+        let room = Some(1024);
+        Order { method: "test", mix, threads, times, room, in_order: true, pinning }
+    }
+
+    #[test]
+    fn every_queue_is_right_in_every_mix() {
+        let pinning = Pinning::find();
+        for row in rows::all() {
+            for mix in Mix::ALL {
+                for threads in [1, 2, 3] {
+                    if row.suits(mix, threads) {
+                        let order = Order { method: row.name, ..order(mix, threads, &pinning) };
+                        let measured = row.measure(order).unwrap();
+                        assert!(measured.seconds > 0.0);
+                        assert_eq!(measured.checked > 0, mix != Mix::Empty, "{}", row.name);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_queue_holds_nobody_up_for_ever() {
+        let pinning = Pinning::find();
+        for mix in [Mix::Even, Mix::OneProducer, Mix::OneConsumer, Mix::Pairs] {
+            let order = Order { room: Some(8), ..order(mix, 4, &pinning) };
+            run::<u64, crossbeam_queue::ArrayQueue<u64>>(&order).unwrap();
+        }
+    }
+
+    /// Does something wrong with every thousandth item, or with the order.
+    struct Broken<const WHAT: u32>(Mutex<(u64, VecDeque<u64>)>);
+
+    const TWICE_AND_LOST: u32 = 0;
+    const LAST_IN_FIRST_OUT: u32 = 1;
+    const MADE_UP: u32 = 2;
+
+    impl<const WHAT: u32> Exchange<u64> for Broken<WHAT> {
+        type Seat<'a> = Retry<&'a Self>;
+
+        fn build(_room: Option<usize>) -> Self {
+            Broken(Mutex::default())
+        }
+
+        fn seat(&self, _pops: bool) -> Self::Seat<'_> {
+            Retry(self)
+        }
+    }
+
+    impl<const WHAT: u32> Attempts<u64> for &Broken<WHAT> {
+        fn try_put(&mut self, item: u64) -> Result<(), u64> {
+            let (count, items) = &mut *self.0.lock().unwrap();
+            *count += 1;
+            match WHAT {
+                TWICE_AND_LOST if *count % 1000 == 0 && item != STOP && !items.is_empty() => {
+                    items.push_back(items[items.len() - 1]);
+                }
+                MADE_UP if *count % 1000 == 0 && item != STOP => items.push_back(STOP - 1),
+                _ => items.push_back(item),
+            }
+            Ok(())
+        }
+
+        fn try_take(&mut self) -> Option<u64> {
+            let (_, items) = &mut *self.0.lock().unwrap();
+            if WHAT == LAST_IN_FIRST_OUT { items.pop_back() } else { items.pop_front() }
+        }
+    }
+
+    fn failure<const WHAT: u32>(mix: Mix) -> Wrong {
+        let pinning = Pinning::find();
+        let times = Times { warm_up: Duration::ZERO, measure: Duration::from_millis(100) };
+        match run::<u64, Broken<WHAT>>(&Order { times, ..order(mix, 2, &pinning) }) {
+            Err(Failure::Wrong(wrong)) => wrong,
+            other => panic!("not caught: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn broken_queues_are_caught() {
+        assert!(matches!(failure::<MADE_UP>(Mix::Pairs), Wrong::Unknown));
+        assert!(matches!(failure::<LAST_IN_FIRST_OUT>(Mix::Bursts), Wrong::Order { .. }));
+        let twice = failure::<TWICE_AND_LOST>(Mix::Bursts);
+        assert!(matches!(twice, Wrong::Order { .. } | Wrong::Others { .. }), "{twice:?}");
+    }
+
+    #[test]
+    fn producers_wait_where_a_backlog_has_no_bound() {
+        let roles = [Role::Producer, Role::Consumer];
+        let brake = Brake::new(&roles);
+        let window = Window::new();
+        window.start();
+        let mut clock = Clock::new(&window);
+        let full = (BACKLOG + 4 * BETWEEN_LOOKS).next_multiple_of(BETWEEN_LOOKS);
+        brake.note_popped(1, full);
+        brake.hold_back(0, full, &mut clock);
+        assert_eq!(brake.backlog(), 0, "nobody waited");
+        brake.note_popped(1, 0);
+        let window = &window;
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| brake.hold_back(0, full, &mut Clock::new(window)));
+            thread::sleep(Duration::from_millis(10));
+            assert!(!waiting.is_finished());
+            brake.note_popped(1, 4 * BETWEEN_LOOKS);
+        });
+    }
+
+    #[test]
+    fn a_panic_ends_the_run_and_not_the_program() {
+        struct Panics;
+        impl Exchange<u64> for Panics {
+            type Seat<'a> = Retry<&'a Self>;
+            fn build(_room: Option<usize>) -> Self {
+                Panics
+            }
+            fn seat(&self, _pops: bool) -> Retry<&Self> {
+                Retry(self)
+            }
+        }
+        impl Attempts<u64> for &Panics {
+            fn try_put(&mut self, _item: u64) -> Result<(), u64> {
+                panic!("as it should")
+            }
+            fn try_take(&mut self) -> Option<u64> {
+                None
+            }
+        }
+        let pinning = Pinning::find();
+        let failure = run::<u64, Panics>(&order(Mix::Pairs, 1, &pinning)).unwrap_err();
+        assert!(matches!(failure, Failure::Crew(CrewFailure::Panicked)), "{failure:?}");
+    }
+}

@@ -1,0 +1,160 @@
+//! From single runs to medians, and what ours are beside the best of the others.
+
+use serde::Serialize;
+
+use super::Sample;
+use super::mixes::Mix;
+use super::plan::QueuesPlan;
+use super::rows::{Kind, REFERENCE};
+use crate::bench::stats::Stats;
+
+/// What the repetitions of one queue in one mix on one number of threads say together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cell {
+    /// The mix.
+    pub mix: &'static str,
+    /// The queue.
+    pub method: &'static str,
+    /// On how many threads.
+    pub threads: usize,
+    /// Million items a second; in the mix `empty`, looks.
+    pub million_per_second: Stats,
+    /// Times the median of the reference in the same place.
+    pub ratio: Option<f64>,
+    /// Of ours: times the median of the best queue of others in the same place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_best: Option<OfBest>,
+}
+
+/// One of ours beside the best of others.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OfBest {
+    /// Which one that is.
+    pub peer: &'static str,
+    /// Its median.
+    pub million_per_second: f64,
+    /// Times that.
+    pub ratio: f64,
+}
+
+/// All cells.
+#[derive(Clone, Debug)]
+pub struct Summary(Vec<Cell>);
+
+impl Summary {
+    /// Sums up the samples of a plan.
+    #[must_use]
+    pub fn of(plan: &QueuesPlan, samples: &[Sample]) -> Self {
+        let cell = |(mix, threads, row): (Mix, usize, &super::rows::Row)| {
+            let same =
+                |s: &&Sample| s.mix == mix.name() && s.method == row.name && s.threads == threads;
+            let rates = samples.iter().filter(same).map(|sample| sample.million_per_second);
+            let million_per_second = Stats::of(rates)?;
+            let (mix, method) = (mix.name(), row.name);
+            Some(Cell { mix, method, threads, million_per_second, ratio: None, of_best: None })
+        };
+        let mut summary = Summary(plan.round().filter_map(cell).collect());
+        let kind =
+            |cell: &Cell| plan.rows.iter().find(|row| row.name == cell.method).map(|row| row.kind);
+        let compared: Vec<_> = summary
+            .0
+            .iter()
+            .map(|cell| {
+                let here = || {
+                    let all = summary.0.iter();
+                    all.filter(|other| other.mix == cell.mix && other.threads == cell.threads)
+                };
+                let times = |of: f64| (of > 0.0).then(|| cell.million_per_second.median / of);
+                let reference = here().find(|other| other.method == REFERENCE);
+                let ratio = reference.and_then(|other| times(other.million_per_second.median));
+                let peers = here().filter(|other| kind(other) == Some(Kind::Peer));
+                let best = peers.max_by(|a, b| {
+                    a.million_per_second.median.total_cmp(&b.million_per_second.median)
+                });
+                let best = best.filter(|_| kind(cell) == Some(Kind::Ours));
+                let of_best = best.and_then(|best| {
+                    let million_per_second = best.million_per_second.median;
+                    let ratio = times(million_per_second)?;
+                    Some(OfBest { peer: best.method, million_per_second, ratio })
+                });
+                (ratio, of_best)
+            })
+            .collect();
+        for (cell, (ratio, of_best)) in summary.0.iter_mut().zip(compared) {
+            (cell.ratio, cell.of_best) = (ratio, of_best);
+        }
+        summary
+    }
+
+    /// All cells, mix by mix, in each by the number of threads.
+    pub fn cells(&self) -> impl Iterator<Item = &Cell> {
+        self.0.iter()
+    }
+
+    /// The cell of this queue, where it was measured.
+    #[must_use]
+    pub fn find(&self, mix: Mix, method: &str, threads: usize) -> Option<&Cell> {
+        let is = |cell: &&Cell| {
+            cell.mix == mix.name() && cell.method == method && cell.threads == threads
+        };
+        self.0.iter().find(is)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::cli::QueuesArguments;
+
+    /// Two of ours and two of others, on one and two threads.
+    pub(in crate::bench::queues) fn plan(mixes: &str) -> QueuesPlan {
+        let typed = QueuesArguments {
+            methods: Some("queue,queue-try,seg-queue,nothing".to_owned()),
+            mixes: Some(mixes.to_owned()),
+            threads: Some("1,2".to_owned()),
+            ..QueuesArguments::default()
+        };
+        QueuesPlan::resolve(&typed).unwrap()
+    }
+
+    /// A run with so many million items a second.
+    pub(in crate::bench::queues) fn sample(
+        mix: Mix,
+        method: &'static str,
+        threads: usize,
+        rate: f64,
+    ) -> Sample {
+        Sample {
+            mix: mix.name(),
+            method,
+            threads,
+            repetition: 0,
+            items: 1,
+            seconds: 1e-6 / rate,
+            million_per_second: rate,
+            checked: 1,
+        }
+    }
+
+    #[test]
+    fn ours_are_compared_with_the_best_of_others_in_the_same_place() {
+        let samples = [
+            sample(Mix::Pairs, "array-queue", 2, 20.0),
+            sample(Mix::Pairs, "seg-queue", 2, 30.0),
+            sample(Mix::Pairs, "seg-queue", 2, 50.0),
+            sample(Mix::Pairs, "seg-queue", 2, 40.0),
+            sample(Mix::Pairs, "queue", 2, 10.0),
+            sample(Mix::Pairs, "nothing", 2, 999.0),
+            sample(Mix::Pairs, "array-queue", 1, 80.0),
+        ];
+        let summary = Summary::of(&plan("pairs"), &samples);
+        let queue = summary.find(Mix::Pairs, "queue", 2).unwrap();
+        assert_eq!(queue.ratio, Some(0.5));
+        let best = OfBest { peer: "seg-queue", million_per_second: 40.0, ratio: 0.25 };
+        assert_eq!(queue.of_best, Some(best));
+        let peer = summary.find(Mix::Pairs, "seg-queue", 2).unwrap();
+        assert_eq!((peer.ratio, peer.of_best), (Some(2.0), None));
+        assert!(summary.find(Mix::Pairs, "queue", 1).is_none(), "not measured");
+        assert_eq!(summary.cells().count(), 5);
+    }
+}

@@ -1,0 +1,137 @@
+//! `throng bench queues` as a person at a keyboard meets it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// Options for a measurement that takes no time and is good for nothing.
+const TINY: [&str; 6] = ["--threads", "1,3", "--repetitions", "2", "--duration", "4"];
+
+fn bench(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
+    command.args(["bench", "queues"]).args(arguments).stdin(Stdio::null());
+    command.output().expect("the binary can be started")
+}
+
+/// Runs what should work, and returns what it printed.
+fn printed(arguments: &[&str]) -> String {
+    let output = bench(arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Runs what should be refused before anything is measured, and returns the one line it says.
+fn refusal(arguments: &[&str]) -> String {
+    let output = bench(arguments);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(output.stdout.is_empty());
+    assert_eq!(said.lines().count(), 1, "more than one line: {said}");
+    said.trim_end().to_owned()
+}
+
+/// The first words of the rows of a mix, below the head of its first table.
+fn rows<'a>(text: &'a str, mix: &str) -> Vec<&'a str> {
+    text.lines()
+        .skip_while(|line| !line.starts_with(&format!("{mix}: ")))
+        .skip_while(|line| !line.starts_with("queue "))
+        .skip(1)
+        .map_while(|line| line.split_whitespace().next())
+        .collect()
+}
+
+#[test]
+fn every_queue_has_a_row_in_every_mix_that_suits_it() {
+    let text = printed(&["--quick", "--repetitions", "1", "--duration", "2", "--threads", "2"]);
+    let ours = ["queue", "queue-try", "queue-unbounded", "queue-unbounded-try"];
+    let many = rows(&text, "pairs");
+    assert_eq!((many[0], &many[1..5]), ("array-queue", &ours[..]), "{text}");
+    assert!(many.contains(&"nothing") && !many.contains(&"std-bounded"), "{text}");
+    for mix in ["even", "one-producer", "one-consumer"] {
+        let names = rows(&text, mix);
+        assert!(names.contains(&"std-bounded") && !names.contains(&"nothing"), "{text}");
+        assert_eq!(names.len(), many.len() + 1, "{text}");
+    }
+    assert_eq!(rows(&text, "bursts"), many);
+    assert_eq!(rows(&text, "large"), many);
+    let polled = rows(&text, "empty");
+    assert!(polled.contains(&"queue-try") && !polled.contains(&"queue"), "{text}");
+    for name in ours {
+        assert!(text.contains(&format!("{name} is at worst ")), "{text}");
+    }
+}
+
+#[test]
+fn the_numbers_add_up() {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("queues.json");
+    let _ = fs::remove_file(&path);
+    let chosen = ["--methods", "queue,seg-queue", "--mixes", "bursts,one-consumer"];
+    let json = ["--json", path.to_str().expect("a path in letters")];
+    let text = printed(&[&chosen[..], &TINY, &json].concat());
+    assert!(text.contains("1 thread") && text.contains("best of others"), "{text}");
+    let document: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(document["benchmark"], "queues");
+    assert_eq!(document["reference"], "array-queue");
+    assert_eq!(document["mixes"], serde_json::json!(["one-consumer", "bursts"]));
+    let runs = document["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 3 * (2 + 1) * 2, "queues x places x repetitions");
+    for run in runs {
+        let [items, seconds, rate, checked] = ["items", "seconds", "million_per_second", "checked"]
+            .map(|key| run[key].as_f64().unwrap());
+        assert!((items / seconds / 1e6 - rate).abs() <= 1e-6 * rate, "{run}");
+        assert!(seconds > 0.0 && checked > 0.0 && checked >= items, "{run}");
+    }
+    let cells = document["summary"].as_array().unwrap();
+    assert_eq!(cells.len(), 3 * (2 + 1));
+    for cell in cells {
+        let [min, median, max] =
+            ["min", "median", "max"].map(|key| cell["million_per_second"][key].as_f64().unwrap());
+        assert!(0.0 <= min && min <= median && median <= max, "{cell}");
+        assert_eq!(cell["method"] == "queue", cell.get("of_best").is_some(), "{cell}");
+    }
+}
+
+#[test]
+fn json_on_standard_output_stands_there_alone() {
+    let chosen = ["--methods", "queue-try", "--mixes", "pairs", "--json", "-"];
+    let output = bench(&[&chosen[..], &TINY].concat());
+    assert!(output.status.success());
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["runs"].as_array().unwrap().len(), 2 * 2 * 2);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("queue-try is at worst"));
+}
+
+#[test]
+fn mistakes_are_refused_before_anything_is_measured() {
+    for (arguments, expected) in [
+        (
+            &["--threads", "0"][..],
+            "error: --threads 0: must be whole numbers from 1 to 1024, separated by commas",
+        ),
+        (
+            &["--methods", "queue,seg-que"],
+            "error: --methods seg-que: no such queue; did you mean seg-queue? (`throng bench queues \
+             --help` names all)",
+        ),
+        (
+            &["--mixes", "odd"],
+            "error: --mixes odd: no such mix; did you mean pairs? (`throng bench queues --help` \
+             names all)",
+        ),
+        (
+            &["--mixes", "even,one-consumer", "--threads", "1"],
+            "error: --threads 1: must be at least 2 for the mix even",
+        ),
+        (&["--duration", "0"], "error: --duration 0: must be a whole number from 1 to 60000"),
+        (
+            &["--repetitions", "many"],
+            "error: --repetitions many: must be a whole number from 1 to 1000",
+        ),
+    ] {
+        assert_eq!(refusal(arguments), expected);
+    }
+    let nowhere = refusal(&["--json", "/nowhere/at/all.json"]);
+    assert!(nowhere.starts_with("error: --json /nowhere/at/all.json: cannot be written"));
+}
