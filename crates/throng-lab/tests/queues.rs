@@ -116,8 +116,8 @@ fn mistakes_are_refused_before_anything_is_measured() {
              --help` names all)",
         ),
         (
-            &["--mixes", "odd"],
-            "error: --mixes odd: no such mix; did you mean pairs? (`throng bench queues --help` \
+            &["--mixes", "pears"],
+            "error: --mixes pears: no such mix; did you mean pairs? (`throng bench queues --help` \
              names all)",
         ),
         (
