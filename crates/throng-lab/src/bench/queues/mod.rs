@@ -9,11 +9,15 @@
 //! | [`ours`], [`peers`] | the way into each |
 //! | [`rows`] | what is measured |
 //! | [`run`] | one measured run |
+//! | `brake` | what keeps producers from filling the memory |
+//! | `ending` | all threads come home, or the program does not wait for ever |
 //! | [`check`] | whether every item came out exactly once, watched while it is measured |
 //! | [`summary`] | medians, and ours beside the best of others |
 //! | [`report`] | tables, and every single number |
 
+mod brake;
 pub mod check;
+mod ending;
 pub mod items;
 pub mod mixes;
 pub mod ours;
@@ -32,8 +36,9 @@ use super::setup::{Pinning, Setup};
 use super::window::Times;
 use crate::error::{self, Error};
 use crate::output;
+use mixes::Mix;
 use plan::QueuesPlan;
-use run::{Failure, Order};
+use run::Failure;
 use summary::Summary;
 
 /// One run of one queue.
@@ -80,10 +85,11 @@ fn measure_all(plan: &QueuesPlan, pinning: &Pinning) -> Result<Vec<Sample>, Erro
     let mut samples = Vec::new();
     for repetition in 0..plan.repetitions {
         for (mix, threads, row) in plan.round() {
-            let (method, in_order, room) = (row.name, true, None);
+            let method = row.name;
             progress.set_message(format!("{method}, {}, {}", mix.name(), error::count(threads)));
-            let order = Order { method, mix, threads, times, room, in_order, pinning };
-            let found = row.measure(order).map_err(|failure| explain(failure, &order))?;
+            let found = row
+                .measure(mix, threads, times, pinning)
+                .map_err(|failure| explain(failure, method, mix, threads))?;
             // Some of the memory that is free now stays taken, so that the next queue lies elsewhere: how
             // far a line is from the cores depends on its address.
             ballast.push(Vec::<super::Line>::with_capacity(1 + samples.len() % 7));
@@ -104,8 +110,7 @@ fn measure_all(plan: &QueuesPlan, pinning: &Pinning) -> Result<Vec<Sample>, Erro
     Ok(samples)
 }
 
-fn explain(failure: Failure, order: &Order<'_>) -> Error {
-    let Order { method, mix, threads, .. } = *order;
+fn explain(failure: Failure, method: &'static str, mix: Mix, threads: usize) -> Error {
     match failure {
         Failure::Crew(CrewFailure::Spawn(source)) => Error::Spawn { threads, source },
         Failure::Crew(CrewFailure::Panicked) => Error::Panicked { method, threads },

@@ -15,6 +15,8 @@ use super::peers::{
 };
 use super::run::{Failure, Measure, Measured, Order, run};
 use super::seats::Exchange;
+use crate::bench::setup::Pinning;
+use crate::bench::window::Times;
 
 /// Whose queue it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,12 +80,19 @@ impl Row {
             }
     }
 
-    /// One run. What the row knows better replaces what the order says.
-    pub(in crate::bench) fn measure(&self, order: Order<'_>) -> Result<Measured, Failure> {
+    /// One run.
+    pub(in crate::bench) fn measure(
+        &self,
+        mix: Mix,
+        threads: usize,
+        times: Times,
+        pinning: &Pinning,
+    ) -> Result<Measured, Failure> {
         // Bursts of all threads must fit in, or all of them might wait for room.
-        let room = self.bounded.then(|| ROOM.max(BURST * order.threads));
-        let order = Order { method: self.name, room, in_order: self.in_order, ..order };
-        match order.mix {
+        let room = self.bounded.then(|| ROOM.max(BURST * threads));
+        let (method, in_order) = (self.name, self.in_order);
+        let order = Order { method, mix, threads, times, room, in_order, pinning };
+        match mix {
             Mix::Large => (self.large)(&order),
             _ => (self.small)(&order),
         }

@@ -6,13 +6,13 @@
 //! since the queue is first in, first out, all others have come out by then. So the threads share nothing
 //! while they are measured but the queue and the word that holds the phase, which nobody writes.
 
-use std::process;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
-use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use std::marker::PhantomData;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
+use super::brake::Brake;
 use super::check::{self, Check, Totals, Wrong};
+use super::ending::{Ending, Leaving};
 use super::items::{Item, STOP, value_of};
 use super::mixes::{BURST, Mix, Role};
 use super::seats::{Exchange, Seat};
@@ -20,8 +20,6 @@ use crate::bench::barriers::run::pin;
 use crate::bench::crew::{self, CrewFailure};
 use crate::bench::setup::Pinning;
 use crate::bench::window::{Phase, Times, Window};
-use crate::error::Error;
-use crate::output;
 
 /// What a run is.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +64,7 @@ pub(in crate::bench) enum Failure {
 pub(in crate::bench) type Measure = fn(&Order<'_>) -> Result<Measured, Failure>;
 
 /// So many items between two looks at the phase.
-const STINT: usize = 32;
+pub(super) const STINT: usize = 32;
 
 /// Runs one queue.
 pub(in crate::bench) fn run<T: Item, X: Exchange<T>>(
@@ -92,7 +90,7 @@ pub(in crate::bench) fn run<T: Item, X: Exchange<T>>(
                 seat: exchange.seat(role.pops()),
                 pushed: 0,
                 check,
-                item: std::marker::PhantomData::<T>,
+                item: PhantomData::<T>,
             };
             worker.work(order.mix, role)
         }
@@ -139,7 +137,7 @@ struct Worker<'a, T, S> {
     seat: S,
     pushed: u64,
     check: Check,
-    item: std::marker::PhantomData<T>,
+    item: PhantomData<T>,
 }
 
 impl<T: Item, S: Seat<T>> Worker<'_, T, S> {
@@ -185,7 +183,7 @@ impl<T: Item, S: Seat<T>> Worker<'_, T, S> {
         loop {
             (0..STINT).for_each(|_| self.push());
             if let Some(brake) = &self.shared.brake {
-                brake.hold_back(self.rank, self.pushed, &mut self.clock);
+                brake.hold_back(self.rank, self.pushed, || self.clock.goes_on(0));
             }
             if !self.clock.goes_on(0) {
                 break;
@@ -299,133 +297,6 @@ impl Shared {
     }
 }
 
-/// Keeps producers from filling the memory where a queue has no bound and its consumers are slower:
-/// with a million items in it they wait.
-///
-/// Everybody notes its count on a line of its own, once in a stint; producers look at all lines once in
-/// many stints.
-struct Brake {
-    counts: Vec<Count>,
-    producers: Vec<bool>,
-    most: u64,
-}
-
-#[repr(align(128))]
-#[derive(Default)]
-struct Count(AtomicU64);
-
-/// More items than this need not be in a queue without a bound.
-const BACKLOG: u64 = 1 << 20;
-/// A producer looks at the others when it has pushed so many more.
-const BETWEEN_LOOKS: u64 = 2048;
-
-impl Brake {
-    fn new(roles: &[Role]) -> Self {
-        Brake {
-            counts: roles.iter().map(|_| Count::default()).collect(),
-            producers: roles.iter().map(|&role| role == Role::Producer).collect(),
-            // What has not been noted yet must not look like a backlog.
-            most: BACKLOG + (2 * STINT * roles.len()) as u64,
-        }
-    }
-
-    #[inline]
-    fn note_popped(&self, rank: usize, popped: u64) {
-        self.counts[rank].0.store(popped, Relaxed);
-    }
-
-    #[inline]
-    fn hold_back(&self, rank: usize, pushed: u64, clock: &mut Clock<'_>) {
-        self.counts[rank].0.store(pushed, Relaxed);
-        if pushed.is_multiple_of(BETWEEN_LOOKS) {
-            while self.backlog() > self.most && clock.goes_on(0) {
-                thread::sleep(Duration::from_micros(50));
-            }
-        }
-    }
-
-    fn backlog(&self) -> u64 {
-        let total = |pushes| {
-            let chosen = self.counts.iter().zip(&self.producers).filter(|(_, is)| **is == pushes);
-            chosen.map(|(count, _)| count.0.load(Relaxed)).sum::<u64>()
-        };
-        total(true).saturating_sub(total(false))
-    }
-}
-
-/// How many threads are still there when the time is up.
-struct Ending {
-    left: AtomicUsize,
-    panicked: AtomicBool,
-    conductor: Thread,
-}
-
-/// All must have come home so long after the time is up.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Where one has panicked, others may wait for what it will never push.
-const PATIENCE_WITH_THE_DEAD: Duration = Duration::from_secs(2);
-
-impl Ending {
-    fn new(threads: usize) -> Self {
-        Ending {
-            left: AtomicUsize::new(threads),
-            panicked: AtomicBool::new(false),
-            conductor: thread::current(),
-        }
-    }
-
-    /// Waits until all have come home, on the thread that made this; but not for ever.
-    fn watch(&self) -> Result<(), Hung> {
-        let start = Instant::now();
-        loop {
-            let left = self.left.load(Acquire);
-            if left == 0 {
-                return Ok(());
-            }
-            let panicked = self.panicked.load(Acquire);
-            let patience = if panicked { PATIENCE_WITH_THE_DEAD } else { PATIENCE };
-            if start.elapsed() > patience {
-                return Err(Hung { left, panicked });
-            }
-            thread::park_timeout(Duration::from_millis(100));
-        }
-    }
-}
-
-/// A thread that leaves, one way or the other.
-struct Leaving<'a>(&'a Ending);
-
-impl Drop for Leaving<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.0.panicked.store(true, Release);
-        }
-        if self.0.left.fetch_sub(1, AcqRel) == 1 {
-            self.0.conductor.unpark();
-        }
-    }
-}
-
-/// Threads that never come home: they wait for items that have been lost.
-struct Hung {
-    left: usize,
-    panicked: bool,
-}
-
-impl Hung {
-    /// Nobody can end a thread that waits, so the program ends.
-    fn give_up(self, order: &Order<'_>) -> ! {
-        let Order { method, mix, threads, .. } = *order;
-        let error = if self.panicked {
-            Error::Panicked { method, threads }
-        } else {
-            Error::Stuck { method, mix: mix.name(), threads, left: self.left }
-        };
-        output::say(&format!("error: {error}\n"));
-        process::exit(error.exit_code().into());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -433,6 +304,7 @@ mod tests {
     use crate::bench::queues::seats::{Attempts, Retry};
     use std::collections::VecDeque;
     use std::sync::Mutex;
+    use std::time::Duration;
 
     fn order(mix: Mix, threads: usize, pinning: &Pinning) -> Order<'_> {
         let time = Duration::from_millis(3);
@@ -448,8 +320,8 @@ mod tests {
             for mix in Mix::ALL {
                 for threads in [1, 2, 3] {
                     if row.suits(mix, threads) {
-                        let order = Order { method: row.name, ..order(mix, threads, &pinning) };
-                        let measured = row.measure(order).unwrap();
+                        let times = order(mix, threads, &pinning).times;
+                        let measured = row.measure(mix, threads, times, &pinning).unwrap();
                         assert!(measured.seconds > 0.0);
                         assert_eq!(measured.checked > 0, mix != Mix::Empty, "{}", row.name);
                     }
@@ -521,27 +393,6 @@ mod tests {
         assert!(matches!(failure::<LAST_IN_FIRST_OUT>(Mix::Bursts), Wrong::Order { .. }));
         let twice = failure::<TWICE_AND_LOST>(Mix::Bursts);
         assert!(matches!(twice, Wrong::Order { .. } | Wrong::Others { .. }), "{twice:?}");
-    }
-
-    #[test]
-    fn producers_wait_where_a_backlog_has_no_bound() {
-        let roles = [Role::Producer, Role::Consumer];
-        let brake = Brake::new(&roles);
-        let window = Window::new();
-        window.start();
-        let mut clock = Clock::new(&window);
-        let full = (BACKLOG + 4 * BETWEEN_LOOKS).next_multiple_of(BETWEEN_LOOKS);
-        brake.note_popped(1, full);
-        brake.hold_back(0, full, &mut clock);
-        assert_eq!(brake.backlog(), 0, "nobody waited");
-        brake.note_popped(1, 0);
-        let window = &window;
-        thread::scope(|scope| {
-            let waiting = scope.spawn(|| brake.hold_back(0, full, &mut Clock::new(window)));
-            thread::sleep(Duration::from_millis(10));
-            assert!(!waiting.is_finished());
-            brake.note_popped(1, 4 * BETWEEN_LOOKS);
-        });
     }
 
     #[test]

@@ -53,37 +53,12 @@ impl Summary {
             let (mix, method) = (mix.name(), row.name);
             Some(Cell { mix, method, threads, million_per_second, ratio: None, of_best: None })
         };
-        let mut summary = Summary(plan.round().filter_map(cell).collect());
-        let kind =
-            |cell: &Cell| plan.rows.iter().find(|row| row.name == cell.method).map(|row| row.kind);
-        let compared: Vec<_> = summary
-            .0
-            .iter()
-            .map(|cell| {
-                let here = || {
-                    let all = summary.0.iter();
-                    all.filter(|other| other.mix == cell.mix && other.threads == cell.threads)
-                };
-                let times = |of: f64| (of > 0.0).then(|| cell.million_per_second.median / of);
-                let reference = here().find(|other| other.method == REFERENCE);
-                let ratio = reference.and_then(|other| times(other.million_per_second.median));
-                let peers = here().filter(|other| kind(other) == Some(Kind::Peer));
-                let best = peers.max_by(|a, b| {
-                    a.million_per_second.median.total_cmp(&b.million_per_second.median)
-                });
-                let best = best.filter(|_| kind(cell) == Some(Kind::Ours));
-                let of_best = best.and_then(|best| {
-                    let million_per_second = best.million_per_second.median;
-                    let ratio = times(million_per_second)?;
-                    Some(OfBest { peer: best.method, million_per_second, ratio })
-                });
-                (ratio, of_best)
-            })
-            .collect();
-        for (cell, (ratio, of_best)) in summary.0.iter_mut().zip(compared) {
+        let mut cells: Vec<Cell> = plan.round().filter_map(cell).collect();
+        let compared: Vec<_> = cells.iter().map(|cell| compare(plan, cell, &cells)).collect();
+        for (cell, (ratio, of_best)) in cells.iter_mut().zip(compared) {
             (cell.ratio, cell.of_best) = (ratio, of_best);
         }
-        summary
+        Summary(cells)
     }
 
     /// All cells, mix by mix, in each by the number of threads.
@@ -99,6 +74,30 @@ impl Summary {
         };
         self.0.iter().find(is)
     }
+}
+
+/// A cell beside the reference, and one of ours beside the best of others.
+fn compare(plan: &QueuesPlan, cell: &Cell, all: &[Cell]) -> (Option<f64>, Option<OfBest>) {
+    let here = || all.iter().filter(|other| other.mix == cell.mix && other.threads == cell.threads);
+    let is = |cell: &Cell, kind: Kind| {
+        plan.rows.iter().any(|row| row.name == cell.method && row.kind == kind)
+    };
+    let times = |other: &Cell| {
+        let median = other.million_per_second.median;
+        (median > 0.0).then(|| cell.million_per_second.median / median)
+    };
+    let ratio = here().find(|other| other.method == REFERENCE).and_then(times);
+    if !is(cell, Kind::Ours) {
+        return (ratio, None);
+    }
+    let peers = here().filter(|other| is(other, Kind::Peer));
+    let best =
+        peers.max_by(|a, b| a.million_per_second.median.total_cmp(&b.million_per_second.median));
+    let of_best = best.and_then(|best| {
+        let million_per_second = best.million_per_second.median;
+        Some(OfBest { peer: best.method, million_per_second, ratio: times(best)? })
+    });
+    (ratio, of_best)
 }
 
 #[cfg(test)]

@@ -1,0 +1,135 @@
+//! The end of a run: all threads come home, or the program does not wait for ever.
+
+use std::process;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use super::run::Order;
+use crate::error::Error;
+use crate::output;
+
+/// How many threads are still there when the time is up.
+pub(super) struct Ending {
+    left: AtomicUsize,
+    panicked: AtomicBool,
+    conductor: Thread,
+}
+
+/// All must have come home so long after the time is up.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Where one has panicked, others may wait for what it will never push.
+const PATIENCE_WITH_THE_DEAD: Duration = Duration::from_secs(2);
+
+impl Ending {
+    pub(super) fn new(threads: usize) -> Self {
+        Ending {
+            left: AtomicUsize::new(threads),
+            panicked: AtomicBool::new(false),
+            conductor: thread::current(),
+        }
+    }
+
+    /// Waits until all have come home, on the thread that made this; but not for ever.
+    pub(super) fn watch(&self) -> Result<(), Hung> {
+        self.watch_for(PATIENCE, PATIENCE_WITH_THE_DEAD)
+    }
+
+    fn watch_for(&self, patience: Duration, with_the_dead: Duration) -> Result<(), Hung> {
+        let start = Instant::now();
+        loop {
+            let left = self.left.load(Acquire);
+            if left == 0 {
+                return Ok(());
+            }
+            let panicked = self.panicked.load(Acquire);
+            if start.elapsed() > if panicked { with_the_dead } else { patience } {
+                return Err(Hung { left, panicked });
+            }
+            thread::park_timeout(Duration::from_millis(100));
+        }
+    }
+}
+
+/// A thread that leaves, one way or the other.
+pub(super) struct Leaving<'a>(pub(super) &'a Ending);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.panicked.store(true, Release);
+        }
+        if self.0.left.fetch_sub(1, AcqRel) == 1 {
+            self.0.conductor.unpark();
+        }
+    }
+}
+
+/// Threads that never come home: they wait for items that have been lost.
+#[derive(Debug)]
+pub(super) struct Hung {
+    left: usize,
+    panicked: bool,
+}
+
+impl Hung {
+    /// Nobody can end a thread that waits, so the program ends.
+    pub(super) fn give_up(&self, order: &Order<'_>) -> ! {
+        let error = self.explain(order);
+        output::say(&format!("error: {error}\n"));
+        process::exit(error.exit_code().into());
+    }
+
+    fn explain(&self, order: &Order<'_>) -> Error {
+        let Order { method, mix, threads, .. } = *order;
+        if self.panicked {
+            Error::Panicked { method, threads }
+        } else {
+            Error::Stuck { method, mix: mix.name(), threads, left: self.left }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::queues::mixes::Mix;
+    use crate::bench::setup::Pinning;
+    use crate::bench::window::Times;
+
+    fn message(hung: &Hung) -> String {
+        let times = Times { warm_up: Duration::ZERO, measure: Duration::ZERO };
+        let pinning = &Pinning::find();
+        let (method, mix, threads) = ("test", Mix::Even, 4);
+        let order = Order { method, mix, threads, times, room: None, in_order: true, pinning };
+        hung.explain(&order).to_string()
+    }
+
+    #[test]
+    fn who_never_comes_home_is_not_waited_for_for_ever() {
+        let (short, long) = (Duration::from_millis(1), Duration::from_secs(3600));
+        let ending = Ending::new(2);
+        drop(Leaving(&ending));
+        let hung = ending.watch_for(short, long).unwrap_err();
+        assert_eq!(
+            message(&hung),
+            "test failed in the mix even on 4 threads: 1 of them still wait, long after the end; an \
+             item was lost"
+        );
+        drop(Leaving(&ending));
+        assert!(ending.watch_for(long, long).is_ok());
+    }
+
+    #[test]
+    fn where_one_has_panicked_the_others_are_not_waited_for_long() {
+        let ending = Ending::new(2);
+        let dying = || {
+            let _leaving = Leaving(&ending);
+            panic!("as it should");
+        };
+        thread::scope(|scope| scope.spawn(dying).join().unwrap_err());
+        let hung = ending.watch_for(Duration::from_secs(3600), Duration::ZERO).unwrap_err();
+        assert_eq!(message(&hung), "test panicked on 4 threads");
+    }
+}
