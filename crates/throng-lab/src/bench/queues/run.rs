@@ -66,15 +66,35 @@ pub(in crate::bench) type Measure = fn(&Order<'_>) -> Result<Measured, Failure>;
 /// So many items between two looks at the phase.
 pub(super) const STINT: usize = 32;
 
-/// Runs one queue.
+/// Runs one queue. Only what touches the queue is compiled once for each.
 pub(in crate::bench) fn run<T: Item, X: Exchange<T>>(
     order: &Order<'_>,
 ) -> Result<Measured, Failure> {
-    let roles = order.mix.roles(order.threads);
-    let window = &Window::new();
     // On lines of its own, as a program would have it that cares.
     let queue = Box::new(Alone(X::build(order.room)));
     let exchange = &queue.0;
+    let work = |desk: Desk<'_>, role: Role| {
+        let seat = exchange.seat(role.pops());
+        Worker { desk, seat, item: PhantomData::<T> }.work(order.mix, role)
+    };
+    let drain = |left: &mut Check| {
+        let mut seat = exchange.seat(true);
+        while let Some(item) = seat.poll() {
+            left.note(&item);
+        }
+    };
+    drive(order, &work, &drain)
+}
+
+/// What one thread does in all the time.
+type Work<'a> = &'a (dyn Fn(Desk<'_>, Role) -> Outcome + Sync);
+/// Takes out what nobody has taken.
+type Drain<'a> = &'a dyn Fn(&mut Check);
+
+/// Has all threads do their work, and judges the result.
+fn drive(order: &Order<'_>, work: Work<'_>, drain: Drain<'_>) -> Result<Measured, Failure> {
+    let roles = order.mix.roles(order.threads);
+    let window = &Window::new();
     let shared = &Shared::new(&roles, order.room.is_none());
     let ending = &Ending::new(order.threads);
     let tasks = roles.iter().enumerate().map(|(rank, &role)| {
@@ -83,16 +103,7 @@ pub(in crate::bench) fn run<T: Item, X: Exchange<T>>(
             pin(order.pinning, rank, order.threads);
             let check = Check::new(order.threads, order.in_order);
             window.await_start();
-            let worker = Worker {
-                rank,
-                shared,
-                clock: Clock::new(window),
-                seat: exchange.seat(role.pops()),
-                pushed: 0,
-                check,
-                item: PhantomData::<T>,
-            };
-            worker.work(order.mix, role)
+            work(Desk { rank, shared, clock: Clock::new(window), pushed: 0, check }, role)
         }
     });
     let conduct = || {
@@ -102,18 +113,16 @@ pub(in crate::bench) fn run<T: Item, X: Exchange<T>>(
             hung.give_up(order);
         }
     };
-    let mut results = crew::run(window, tasks, conduct).map_err(Failure::Crew)?;
+    let results = crew::run(window, tasks, conduct).map_err(Failure::Crew)?;
     // Where order is not kept, a consumer may have been stopped before others' items were out.
     let mut left = Check::new(order.threads, false);
-    let mut seat = exchange.seat(true);
-    while let Some(item) = seat.poll() {
-        left.note(&item);
-    }
-    let pushed: Vec<u64> = results.iter().map(|result| result.pushed).collect();
-    let pushed = pushed.iter().enumerate().map(|(rank, &count)| Totals::pushed(rank, count));
+    drain(&mut left);
     let items = results.iter().map(|result| result.items).sum();
-    let popped = results.drain(..).map(|result| result.check).chain([left]);
-    let checked = check::verdict(pushed, popped).map_err(Failure::Wrong)?;
+    let pushed: Vec<Totals> = (results.iter().enumerate())
+        .map(|(rank, result)| Totals::pushed(rank, result.pushed))
+        .collect();
+    let popped = results.into_iter().map(|result| result.check).chain([left]);
+    let checked = check::verdict(pushed.into_iter(), popped).map_err(Failure::Wrong)?;
     Ok(Measured { items, seconds: window.seconds(), checked })
 }
 
@@ -129,14 +138,19 @@ struct Outcome {
     items: u64,
 }
 
-/// A thread at its work.
-struct Worker<'a, T, S> {
+/// What a thread has beside its way into the queue.
+struct Desk<'a> {
     rank: usize,
     shared: &'a Shared,
     clock: Clock<'a>,
-    seat: S,
     pushed: u64,
     check: Check,
+}
+
+/// A thread at its work.
+struct Worker<'a, T, S> {
+    desk: Desk<'a>,
+    seat: S,
     item: PhantomData<T>,
 }
 
@@ -146,20 +160,21 @@ impl<T: Item, S: Seat<T>> Worker<'_, T, S> {
     fn work(mut self, mix: Mix, role: Role) -> Outcome {
         match role {
             // Not all threads could be had: nobody is there to wait for.
-            _ if self.shared.is_cancelled(self.clock.window) => {}
+            _ if self.desk.shared.is_cancelled(self.desk.clock.window) => {}
             Role::Producer => self.produce(),
             Role::Consumer => self.consume(),
             Role::Poller => self.poll(),
             Role::Both if mix == Mix::Bursts => self.both::<BURST>(),
             Role::Both => self.both::<1>(),
         }
-        Outcome { pushed: self.pushed, check: self.check, items: self.clock.counted() }
+        let Desk { pushed, check, clock, .. } = self.desk;
+        Outcome { pushed, check, items: clock.counted() }
     }
 
     #[inline]
     fn push(&mut self) {
-        self.pushed += 1;
-        self.seat.put(T::of(value_of(self.rank, self.pushed)));
+        self.desk.pushed += 1;
+        self.seat.put(T::of(value_of(self.desk.rank, self.desk.pushed)));
     }
 
     #[inline(never)]
@@ -169,10 +184,10 @@ impl<T: Item, S: Seat<T>> Worker<'_, T, S> {
                 (0..IN_A_ROW).for_each(|_| self.push());
                 for _ in 0..IN_A_ROW {
                     let item = self.seat.take();
-                    self.check.note(&item);
+                    self.desk.check.note(&item);
                 }
             }
-            if !self.clock.goes_on(self.check.count()) {
+            if !self.desk.clock.goes_on(self.desk.check.count()) {
                 return;
             }
         }
@@ -182,35 +197,35 @@ impl<T: Item, S: Seat<T>> Worker<'_, T, S> {
     fn produce(&mut self) {
         loop {
             (0..STINT).for_each(|_| self.push());
-            if let Some(brake) = &self.shared.brake {
-                brake.hold_back(self.rank, self.pushed, || self.clock.goes_on(0));
+            if let Some(brake) = &self.desk.shared.brake {
+                brake.hold_back(self.desk.rank, self.desk.pushed, || self.desk.clock.goes_on(0));
             }
-            if !self.clock.goes_on(0) {
+            if !self.desk.clock.goes_on(0) {
                 break;
             }
         }
         // The last one, who knows that all items are in.
-        if self.shared.producers.fetch_sub(1, AcqRel) == 1 {
-            (0..self.shared.consumers).for_each(|_| self.seat.put(T::of(STOP)));
+        if self.desk.shared.producers.fetch_sub(1, AcqRel) == 1 {
+            (0..self.desk.shared.consumers).for_each(|_| self.seat.put(T::of(STOP)));
         }
     }
 
     #[inline(never)]
     fn consume(&mut self) {
         loop {
-            self.clock.goes_on(self.check.count());
-            if let Some(brake) = &self.shared.brake {
-                brake.note_popped(self.rank, self.check.count());
+            self.desk.clock.goes_on(self.desk.check.count());
+            if let Some(brake) = &self.desk.shared.brake {
+                brake.note_popped(self.desk.rank, self.desk.check.count());
             }
             for _ in 0..STINT {
                 let item = self.seat.take();
                 match item.value() {
                     Some(STOP) => {
-                        self.clock.goes_on(self.check.count());
+                        self.desk.clock.goes_on(self.desk.check.count());
                         return;
                     }
-                    Some(value) => self.check.note_value(value),
-                    None => self.check.note(&item),
+                    Some(value) => self.desk.check.note_value(value),
+                    None => self.desk.check.note(&item),
                 }
             }
         }
@@ -219,10 +234,10 @@ impl<T: Item, S: Seat<T>> Worker<'_, T, S> {
     #[inline(never)]
     fn poll(&mut self) {
         let mut polls = 0;
-        while self.clock.goes_on(polls) {
+        while self.desk.clock.goes_on(polls) {
             for _ in 0..STINT {
                 if let Some(item) = self.seat.poll() {
-                    self.check.note(&item);
+                    self.desk.check.note(&item);
                 }
             }
             polls += STINT as u64;
