@@ -168,7 +168,7 @@ pub struct QueuesArguments {
     /// queue-unbounded-try (`try_push` and `try_pop` until they work). Others that wait:
     /// crossbeam-bounded, crossbeam-unbounded, flume-bounded, flume-unbounded, kanal-bounded,
     /// kanal-unbounded, std-bounded, std-unbounded (one consumer). Others that are tried until they
-    /// work: array-queue, seg-queue (crossbeam), concurrent-bounded, concurrent-unbounded, scq, lscq
+    /// work: array-queue, seg-queue (crossbeam), concurrent-bounded, concurrent-unbounded, scq
     /// (lfqueue), lprq, faaa, mutex-deque. And nothing: no queue. Bounds are 1024 items, or 32 a thread.
     #[arg(long, value_name = "LIST")]
     pub methods: Option<String>,

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use faaa_queue::FAAAQueue;
-use lfqueue::{AllocBoundedQueue, UnboundedFullHandle, UnboundedQueue};
+use lfqueue::AllocBoundedQueue;
 use lprq_rs::LPRQueue;
 
 use super::items::Item;
@@ -65,33 +65,6 @@ retried!(LPRQueue, _room => LPRQueue::new(),
 /// The room of a queue that must have a bound.
 fn bound(room: Option<usize>) -> usize {
     room.expect("this row is listed with a bound")
-}
-
-/// LSCQ: a list of SCQ rings.
-impl<T: Item> Exchange<T> for UnboundedQueue<T> {
-    type Seat<'a> = Retry<UnboundedFullHandle<'a, T>>;
-
-    fn build(_room: Option<usize>) -> Self {
-        // As large as the rings of others; by itself it has 32 items a ring and is slower.
-        UnboundedQueue::with_segment_size(1024)
-    }
-
-    fn seat(&self, _pops: bool) -> Self::Seat<'_> {
-        Retry(self.full_handle())
-    }
-}
-
-impl<T: Item> Attempts<T> for UnboundedFullHandle<'_, T> {
-    #[inline]
-    fn try_put(&mut self, item: T) -> Result<(), T> {
-        self.enqueue(item);
-        Ok(())
-    }
-
-    #[inline]
-    fn try_take(&mut self) -> Option<T> {
-        self.dequeue()
-    }
 }
 
 /// What everybody writes first.

@@ -3,7 +3,7 @@
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use faaa_queue::FAAAQueue;
-use lfqueue::{AllocBoundedQueue, UnboundedQueue};
+use lfqueue::AllocBoundedQueue;
 use lprq_rs::LPRQueue;
 use throng::Queue;
 
@@ -113,8 +113,13 @@ const UNBOUNDED: bool = false;
 
 /// All rows, the reference first and then ours.
 ///
-/// Left out: `wcq` 0.1, whose queue wants the numbers of threads and items as types, a registration
-/// of every thread that is never given back, and items that can be compared.
+/// Left out:
+///
+/// - the unbounded queue of `lfqueue` 0.8.1 (LSCQ) loses an item now and then: a push that finds
+///   a ring full links the next one without closing the first, so that a push which has its place in the
+///   first but was held up puts its item there when the ring has been emptied and left behind;
+/// - `wcq` 0.1 wants the numbers of threads and items as types, a registration of every thread that is
+///   never given back, and items that can be compared.
 #[must_use]
 pub fn all() -> Vec<Row> {
     /// `Row::of` for a type with one parameter, the item.
@@ -147,7 +152,6 @@ pub fn all() -> Vec<Row> {
         one_consumer(row!(StandardBounded, "std-bounded", BOUNDED)),
         one_consumer(row!(StandardUnbounded, "std-unbounded", UNBOUNDED)),
         row!(AllocBoundedQueue, "scq", BOUNDED),
-        row!(UnboundedQueue, "lscq", UNBOUNDED),
         row!(LPRQueue, "lprq", UNBOUNDED),
         row!(FAAAQueue, "faaa", UNBOUNDED),
         row!(Locked, "mutex-deque", UNBOUNDED),
