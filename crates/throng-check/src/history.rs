@@ -3,6 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
 
+mod queue;
+
+pub use queue::{Answer, Asked, Journal, Request};
+
 /// One call of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {

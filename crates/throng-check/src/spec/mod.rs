@@ -3,6 +3,7 @@
 mod counting;
 mod linearizable;
 mod meeting;
+pub mod queue;
 mod step;
 
 pub use counting::check_counting;

@@ -2,6 +2,10 @@
 
 mod barrier;
 mod counter;
+mod parcel;
+mod queue;
 
 pub use barrier::{Attendee, Entrance, Letters, ObservedEntrance, ObservedMeeting, ObservedTeam};
 pub use counter::Observed;
+pub use parcel::{Ledger, Miscounted, Parcel};
+pub use queue::{AnyStore, ByJobs, Can, Kind, ObservedQueue, Step, Store, kinds, program};

@@ -41,6 +41,23 @@ impl Loom {
         body: impl Fn(&S, &LoomCpu) + Send + Sync + 'static,
         verify: impl Fn(&S) + Send + Sync + 'static,
     ) {
+        Loom::explore_to_the_end(processors, preemptions, setup, body, move |shared, _| {
+            verify(&shared);
+        });
+    }
+
+    /// The same, but `end` is given the structure itself after each schedule, and a processor to use it
+    /// on: nobody else runs then.
+    ///
+    /// # Panics
+    /// As [`explore`](Loom::explore).
+    pub fn explore_to_the_end<S: Send + Sync + 'static>(
+        processors: usize,
+        preemptions: usize,
+        setup: impl Fn() -> S + Send + Sync + 'static,
+        body: impl Fn(&S, &LoomCpu) + Send + Sync + 'static,
+        end: impl Fn(S, &LoomCpu) + Send + Sync + 'static,
+    ) {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(preemptions);
         // No limits, not even from the environment: a run cut short would pass as a success.
@@ -60,7 +77,8 @@ impl Loom {
             for other in others {
                 other.join().expect("a failed processor ends the run");
             }
-            verify(&shared);
+            let shared = loom::sync::Arc::try_unwrap(shared);
+            end(shared.unwrap_or_else(|_| panic!("all others have ended")), &LoomCpu::new(0));
         });
     }
 }

@@ -47,6 +47,24 @@ impl Shuttle {
         body: impl Fn(&S, &ShuttleCpu) + Send + Sync + 'static,
         verify: impl Fn(&S) + Send + Sync + 'static,
     ) {
+        let end = move |shared: S, _: &ShuttleCpu| verify(&shared);
+        Shuttle::explore_to_the_end(schedules, count, seed, processors, setup, body, end);
+    }
+
+    /// The same, but `end` is given the structure itself after each schedule, and a processor to use it
+    /// on: nobody else runs then.
+    ///
+    /// # Panics
+    /// As [`explore`](Shuttle::explore).
+    pub fn explore_to_the_end<S: Send + Sync + 'static>(
+        schedules: Schedules,
+        count: usize,
+        seed: u64,
+        processors: usize,
+        setup: impl Fn() -> S + Send + Sync + 'static,
+        body: impl Fn(&S, &ShuttleCpu) + Send + Sync + 'static,
+        end: impl Fn(S, &ShuttleCpu) + Send + Sync + 'static,
+    ) {
         let body = Arc::new(body);
         let run = move || {
             let shared = Arc::new(setup());
@@ -59,7 +77,8 @@ impl Shuttle {
             for one in all {
                 one.join().expect("a failed processor ends the run");
             }
-            verify(&shared);
+            let shared = Arc::into_inner(shared).expect("all others have ended");
+            end(shared, &ShuttleCpu::new(0));
         };
         match schedules {
             Schedules::Random => run_with(RandomScheduler::new_from_seed(seed, count), run),

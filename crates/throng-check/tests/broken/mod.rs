@@ -6,3 +6,4 @@
 
 pub(crate) mod barriers;
 pub(crate) mod counters;
+pub(crate) mod queues;

@@ -39,15 +39,25 @@ pub(crate) fn is_caught(
     words: &'static str,
     check: impl FnOnce() + Send + 'static,
 ) -> Trial {
+    is_caught_by_either(name, [words, words], check)
+}
+
+/// A trial that must fail, with words of either kind in its message.
+pub(crate) fn is_caught_by_either(
+    name: String,
+    words: [&'static str; 2],
+    check: impl FnOnce() + Send + 'static,
+) -> Trial {
     Trial::test(name, move || {
         let outcome = silently(|| panic::catch_unwind(AssertUnwindSafe(check)));
         let Err(panic) = outcome else {
             return Err(Failed::from("broken on purpose, and nobody noticed"));
         };
         let message = message_of(panic.as_ref());
-        if message.contains(words) {
+        if words.iter().any(|words| message.contains(words)) {
             Ok(())
         } else {
+            let words = words[0];
             Err(Failed::from(format!("failed, but not because of '{words}': {message}")))
         }
     })

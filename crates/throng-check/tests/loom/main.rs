@@ -10,10 +10,12 @@ mod sharing;
 mod barriers;
 mod counters;
 mod indices;
+mod queues;
 
 fn main() {
     let mut trials = counters::trials();
     trials.extend(barriers::trials());
     trials.extend(indices::trials());
+    trials.extend(queues::trials());
     harness::run(trials);
 }

@@ -2,3 +2,4 @@
 
 mod barriers;
 mod counters;
+mod queues;

@@ -10,6 +10,7 @@ mod sharing;
 mod barriers;
 mod counters;
 mod indices;
+mod queues;
 
 /// Of all schedules.
 const SEED: u64 = 0x7472_6F6E_6721;
@@ -18,5 +19,6 @@ fn main() {
     let mut trials = counters::trials();
     trials.extend(barriers::trials());
     trials.extend(indices::trials());
+    trials.extend(queues::trials());
     harness::run(trials);
 }

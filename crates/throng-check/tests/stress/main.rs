@@ -7,9 +7,11 @@ mod harness;
 
 mod barriers;
 mod counters;
+mod queues;
 
 fn main() {
     let mut trials = counters::trials();
     trials.extend(barriers::trials());
+    trials.extend(queues::trials());
     harness::run(trials);
 }

@@ -1,0 +1,264 @@
+//! Queues and pools: nothing lost, nothing twice, first in first out, and honest answers.
+//!
+//! Items have numbers, all different, so that a record tells which push and which pop belong together.
+//!
+//! - `conservation`: nothing lost, nothing twice, nothing invented; each producer's items in order.
+//! - `conditions`: what must hold of a queue's record whatever its length, in about linear time.
+//! - `search`: whether some order of the requests explains all answers. Exact, for few who ask.
+//!
+//! Times may be imprecise as long as every request is recorded to begin no later and to end no earlier
+//! than it did; at equal times, those that begin are first.
+
+mod conditions;
+mod conservation;
+mod lives;
+mod search;
+
+pub use conditions::{check_closing, check_conditions};
+pub use conservation::{check_conservation, check_order_of_producers};
+pub use search::{Search, check_fifo_exactly};
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::fmt;
+
+use crate::history::{Answer, Request};
+
+/// What a queue or a pool promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Promises {
+    /// In which order items come out.
+    pub order: Order,
+    /// How many are inside at most; `None`: any number.
+    pub capacity: Option<usize>,
+    /// When it may say that it is full.
+    pub fullness: Fullness,
+}
+
+/// In which order items come out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// First in, first out, and linearizable: emptiness, too.
+    Fifo,
+    /// Any, and nothing is promised about when it says that it is empty or full.
+    Any,
+}
+
+/// When a queue may say that it is full: at some instant of the request, all these together were as many
+/// as its capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fullness {
+    /// The items inside, and other pushes in progress whose item is not inside.
+    ItemsAndPushes,
+    /// The same, and pops in progress that have taken an item: they may have yet to give its room back.
+    ItemsAndCalls,
+}
+
+/// A promise of a queue that was broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Breach {
+    /// An item came out twice.
+    Twice {
+        /// The item.
+        item: u64,
+    },
+    /// An item came out that nobody pushed, or whose push was refused.
+    Invented {
+        /// The item.
+        item: u64,
+    },
+    /// An item came out before its push began.
+    BeforePush {
+        /// The item.
+        item: u64,
+    },
+    /// More items are missing at the end than pops are in progress.
+    Lost {
+        /// The smallest.
+        item: u64,
+        /// How many are missing.
+        missing: usize,
+        /// How many may be in the hands of somebody who never came back.
+        in_hands: usize,
+    },
+    /// Somebody got a producer's items in another order than it had pushed them.
+    Overtaken {
+        /// Who got them.
+        consumer: usize,
+        /// What it got first.
+        first: u64,
+        /// What it got then.
+        then: u64,
+    },
+    /// An item came out before one that was pushed earlier.
+    OutOfOrder {
+        /// The item pushed first.
+        first: u64,
+        /// The item that came out first.
+        then: u64,
+    },
+    /// "Empty" was answered although there was an item inside all the time.
+    NotEmpty {
+        /// The request.
+        request: Request,
+    },
+    /// "Full" was answered although there was room all the time.
+    NotFull {
+        /// The request.
+        request: Request,
+        /// How many items and other calls there were at most.
+        most: usize,
+    },
+    /// There were more items inside than fit in.
+    Overfull {
+        /// How many there were.
+        inside: usize,
+    },
+    /// A push that began after the queue was closed was taken.
+    AfterClose {
+        /// The item.
+        item: u64,
+    },
+    /// "Closed" was answered before anybody began to close.
+    NotClosed {
+        /// The request.
+        request: Request,
+    },
+    /// A pop was told that nothing would come, and an item came.
+    ClosedTooEarly {
+        /// The request.
+        request: Request,
+        /// The item.
+        item: u64,
+    },
+    /// "Empty" or "full" was answered to a request that began after the queue was closed.
+    StillOpen {
+        /// The request.
+        request: Request,
+    },
+    /// Several were told that they had closed the queue.
+    ClosedTwice,
+    /// No order of the requests explains their answers.
+    NoOrder {
+        /// The first request, by the time of its end, whose answer cannot be explained.
+        request: Request,
+        /// All requests that began before it ended.
+        before: Vec<Request>,
+    },
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Breach::Twice { item } => write!(f, "item {item:#x} came out twice"),
+            Breach::Invented { item } => write!(f, "item {item:#x} came out and was never in"),
+            Breach::BeforePush { item } => {
+                write!(f, "item {item:#x} came out before its push began")
+            }
+            Breach::Lost { item, missing, in_hands } => write!(
+                f,
+                "item {item:#x} was lost: {missing} are missing, and only {in_hands} pops in progress"
+            ),
+            Breach::Overtaken { consumer, first, then } => write!(
+                f,
+                "{consumer} got item {first:#x} and then {then:#x}, which was pushed earlier by the \
+                 same producer"
+            ),
+            Breach::OutOfOrder { first, then } => {
+                write!(f, "item {then:#x} came out before {first:#x}, which was pushed earlier")
+            }
+            Breach::NotEmpty { request } => {
+                write!(f, "told that it is empty, when something was inside: {request}")
+            }
+            Breach::NotFull { request, most } => write!(
+                f,
+                "told that it is full, when items and calls in progress were {most} at most: {request}"
+            ),
+            Breach::Overfull { inside } => write!(f, "{inside} items were inside at a time"),
+            Breach::AfterClose { item } => {
+                write!(f, "item {item:#x} was taken in by a closed queue")
+            }
+            Breach::NotClosed { request } => {
+                write!(f, "told that it is closed, before anybody closed it: {request}")
+            }
+            Breach::ClosedTooEarly { request, item } => {
+                write!(f, "told that nothing will come, and item {item:#x} came: {request}")
+            }
+            Breach::StillOpen { request } => {
+                write!(f, "not told that it is closed: {request}")
+            }
+            Breach::ClosedTwice => f.write_str("two were told that they had closed it"),
+            Breach::NoOrder { request, before } => {
+                write!(f, "no order of the requests explains the answer of {request}, among")?;
+                before.iter().try_for_each(|request| write!(f, "\n  {request}"))
+            }
+        }
+    }
+}
+
+impl Error for Breach {}
+
+/// With more states than this to keep in mind at a time, the search is given up.
+const STATES_MOST: usize = 1_000;
+/// With more who ask, it is not begun: it would be given up.
+const ASKERS_MOST: usize = 8;
+/// Nor with more requests: it would take long.
+const REQUESTS_MOST: usize = 20_000;
+
+/// Checks everything that a queue or a pool promises; by search only where few ask, and not too much.
+/// `settled`: all that was inside has been popped at
+/// the end, and the record has it.
+///
+/// ```
+/// use throng_check::history::{Answer::{Item, Taken}, Asked::{Pop, Push}, Request};
+/// use throng_check::spec::queue::{Breach, Fullness, Order, Promises, check_queue};
+///
+/// let capacity = None;
+/// let fullness = Fullness::ItemsAndPushes;
+/// let queue = Promises { order: Order::Fifo, capacity, fullness };
+/// let mut record = vec![
+///     Request::over(0, Push(1), 0, 1, Taken),
+///     Request::over(0, Push(2), 2, 3, Taken),
+///     Request::over(1, Pop, 4, 5, Item(2)),
+///     Request::over(2, Pop, 6, 7, Item(1)),
+/// ];
+/// let wrong = Breach::OutOfOrder { first: 1, then: 2 };
+/// assert_eq!(check_queue(&queue, &record, true), Err(wrong));
+/// assert_eq!(check_queue(&Promises { order: Order::Any, ..queue }, &record, true), Ok(()));
+/// record.swap_remove(2);
+/// let wrong = Breach::Lost { item: 2, missing: 1, in_hands: 0 };
+/// assert_eq!(check_queue(&queue, &record, true), Err(wrong));
+/// ```
+///
+/// # Errors
+/// The first promise found broken.
+pub fn check_queue(promises: &Promises, requests: &[Request], settled: bool) -> Result<(), Breach> {
+    check_conservation(requests, settled)?;
+    check_closing(requests)?;
+    if promises.order == Order::Fifo {
+        check_order_of_producers(requests)?;
+        check_conditions(promises, requests)?;
+        let askers: HashSet<usize> = requests.iter().map(|request| request.by).collect();
+        if askers.len() <= ASKERS_MOST && requests.len() <= REQUESTS_MOST {
+            check_fifo_exactly(promises, requests, STATES_MOST)?;
+        }
+    }
+    Ok(())
+}
+
+/// How many pops are in progress: each may have an item in its hands.
+fn pops_in_progress(requests: &[Request]) -> usize {
+    requests.iter().filter(|request| is_pop_in_progress(request)).count()
+}
+
+fn is_pop_in_progress(request: &Request) -> bool {
+    request.asked == crate::history::Asked::Pop && request.answered.is_none()
+}
+
+/// The item that a pop got.
+fn item_of(request: &Request) -> Option<u64> {
+    match request.answer() {
+        Some(Answer::Item(item)) => Some(item),
+        _ => None,
+    }
+}

@@ -1,0 +1,209 @@
+//! Linearizability, by search.
+//!
+//! As Wing and Gong ("Testing and verifying concurrent objects", 1993) do it, with two thoughts of those
+//! who came after. A request need not take effect earlier than just before some answer, its own or
+//! another's, is given: so the search goes from answer to answer, and before each tries all ways to let
+//! requests in progress take effect, until the one that is answered has (Lowe, "Testing for
+//! linearizability", 2017). And ways that lead to the same state are one way (memoisation). So the time it
+//! takes grows with the number of those who ask at the same time, not with the length of the record.
+
+use std::collections::HashSet;
+
+use super::{Breach, Fullness, Promises};
+use crate::history::{Answer, Asked, Request};
+
+/// How a search ended that found nothing wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// Some order of the requests explains all answers.
+    Explained,
+    /// There were too many states to look at.
+    GivenUp,
+}
+
+/// A state that the queue may be in.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+struct State {
+    items: Vec<u64>,
+    closed: bool,
+    /// Which of the requests in progress have taken effect, by their places.
+    done: u64,
+}
+
+/// With more items inside, a search takes too long.
+const ITEMS_MOST: usize = 500;
+
+/// A request in progress can have one of so many places.
+const PLACES: usize = u64::BITS as usize;
+
+/// The requests in progress.
+struct InProgress<'a> {
+    promises: &'a Promises,
+    places: [Option<&'a Request>; PLACES],
+}
+
+impl<'a> InProgress<'a> {
+    /// Those that have not taken effect, with their places.
+    fn waiting(&self, done: u64) -> impl Iterator<Item = (usize, &'a Request)> {
+        let is_done = move |place: usize| done >> place & 1 == 1;
+        let all = self.places.iter().copied().enumerate();
+        all.filter_map(move |(place, request)| Some((place, request?)))
+            .filter(move |r| !is_done(r.0))
+    }
+
+    /// How many calls in progress, but the one at `asking`, may occupy room beside the items.
+    fn occupying(&self, state: &State, asking: usize) -> usize {
+        let occupies = |(place, request): (usize, Option<&Request>)| match request {
+            Some(Request { asked: Asked::Push(item), .. }) => {
+                place != asking && !state.items.contains(item)
+            }
+            Some(Request { asked: Asked::Pop, answered, .. }) => {
+                let got = answered.is_none_or(|(_, answer)| matches!(answer, Answer::Item(_)));
+                let counts = self.promises.fullness == Fullness::ItemsAndCalls;
+                counts && got && state.done >> place & 1 == 1
+            }
+            _ => false,
+        };
+        self.places.iter().copied().enumerate().filter(|&request| occupies(request)).count()
+    }
+
+    /// The state after the request at `place` has taken effect; `None` where it could not have its
+    /// answer. One that never came back may have had any.
+    fn after(&self, state: &State, place: usize, request: &Request) -> Option<State> {
+        let (capacity, answer) = (self.promises.capacity, request.answer());
+        let has_room = |room: usize| capacity.is_none_or(|capacity| room < capacity);
+        let mut state = state.clone();
+        let right = match (request.asked, answer) {
+            (Asked::Push(item), Some(Answer::Taken) | None) => {
+                let right = !state.closed && has_room(state.items.len());
+                state.items.push(item);
+                right
+            }
+            (Asked::Push(_), Some(Answer::Full)) => {
+                let occupied = state.items.len() + self.occupying(&state, place);
+                !state.closed && !has_room(occupied)
+            }
+            (Asked::Push(_), Some(Answer::Closed)) => state.closed,
+            (Asked::Pop, Some(Answer::Item(item))) => {
+                let right = state.items.first() == Some(&item);
+                if right {
+                    state.items.remove(0);
+                }
+                right
+            }
+            (Asked::Pop, None) => {
+                let right = !state.items.is_empty();
+                if right {
+                    state.items.remove(0);
+                }
+                right
+            }
+            (Asked::Pop, Some(Answer::Empty)) => state.items.is_empty() && !state.closed,
+            (Asked::Pop, Some(Answer::Closed)) => state.items.is_empty() && state.closed,
+            (Asked::Close, Some(Answer::Shut { first })) => {
+                let right = first != state.closed;
+                state.closed = true;
+                right
+            }
+            (Asked::Close, None) => {
+                let right = !state.closed;
+                state.closed = true;
+                right
+            }
+            _ => false,
+        };
+        state.done |= 1 << place;
+        right.then_some(state)
+    }
+
+    /// All states in which the request at `answered` has taken effect, from any of `states`; `None`
+    /// where there are more than `most`.
+    fn answer(
+        &self,
+        states: HashSet<State>,
+        answered: usize,
+        most: usize,
+    ) -> Option<HashSet<State>> {
+        let mut found = HashSet::new();
+        let mut seen = HashSet::new();
+        let mut open: Vec<State> = states.into_iter().collect();
+        while let Some(mut state) = open.pop() {
+            if state.done >> answered & 1 == 1 {
+                state.done &= !(1 << answered);
+                found.insert(state);
+                continue;
+            }
+            for (place, request) in self.waiting(state.done) {
+                let Some(next) = self.after(&state, place, request) else { continue };
+                if seen.insert(next.clone()) {
+                    open.push(next);
+                }
+            }
+            if seen.len() > 20 * most || state.items.len() > ITEMS_MOST {
+                return None;
+            }
+        }
+        (found.len() <= most).then_some(found)
+    }
+}
+
+/// Checks whether the requests can be put in an order in which a queue that is asked one after another
+/// would give the same answers; but for "full", which is answered as [`Fullness`] says. A request that
+/// never came back may or may not have taken effect.
+///
+/// The search is given up where there are more than `states_most` states at a time.
+///
+/// ```
+/// use throng_check::history::{Answer::{Empty, Item, Taken}, Asked::{Pop, Push}, Request};
+/// use throng_check::spec::queue::{Fullness, Order, Promises, Search, check_fifo_exactly};
+///
+/// let fullness = Fullness::ItemsAndPushes;
+/// let queue = Promises { order: Order::Fifo, capacity: None, fullness };
+/// let push = Request::over(0, Push(1), 1, 4, Taken);
+/// let pop = |by, began, ended, answer| Request::over(by, Pop, began, ended, answer);
+/// let late = [push, pop(1, 0, 2, Empty), pop(1, 3, 5, Item(1))];
+/// assert_eq!(check_fifo_exactly(&queue, &late, 100), Ok(Search::Explained));
+/// let never = [push, pop(1, 0, 2, Item(1)), pop(2, 3, 5, Empty), pop(1, 6, 7, Item(1))];
+/// assert!(check_fifo_exactly(&queue, &never, 100).is_err());
+/// ```
+///
+/// # Errors
+/// [`Breach::NoOrder`].
+pub fn check_fifo_exactly(
+    promises: &Promises,
+    requests: &[Request],
+    states_most: usize,
+) -> Result<Search, Breach> {
+    // An event is a time, whether it is an end, and whose it is; starts sort first.
+    let begins = requests.iter().enumerate().map(|(index, r)| (r.began, false, index));
+    let ends = requests.iter().enumerate().filter(|(_, request)| request.answered.is_some());
+    let ends = ends.map(|(index, request)| (request.ended(), true, index));
+    let mut events: Vec<(u64, bool, usize)> = begins.chain(ends).collect();
+    events.sort_unstable();
+
+    let mut in_progress = InProgress { promises, places: [None; PLACES] };
+    let mut place_of = vec![0; requests.len()];
+    let mut states = HashSet::from([State::default()]);
+    for (now, is_end, index) in events {
+        if !is_end {
+            let free = in_progress.places.iter().position(Option::is_none);
+            let Some(place) = free else { return Ok(Search::GivenUp) };
+            in_progress.places[place] = Some(&requests[index]);
+            place_of[index] = place;
+            continue;
+        }
+        let place = place_of[index];
+        let Some(next) = in_progress.answer(states, place, states_most) else {
+            return Ok(Search::GivenUp);
+        };
+        if next.is_empty() {
+            let mut before: Vec<Request> =
+                requests.iter().filter(|request| request.began <= now).copied().collect();
+            before.sort_unstable_by_key(|request| request.began);
+            return Err(Breach::NoOrder { request: requests[index], before });
+        }
+        states = next;
+        in_progress.places[place] = None;
+    }
+    Ok(Search::Explained)
+}

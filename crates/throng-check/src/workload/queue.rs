@@ -1,0 +1,158 @@
+//! Queues and pools: every kind that there is, and what to do with it.
+
+use throng::machine::{Machine, WayOut};
+use throng::pool::{Jobs, PopError, PushError, Queue};
+
+use super::Parcel;
+use crate::spec::queue::{Fullness, Order};
+
+mod observed;
+mod program;
+
+pub use observed::ObservedQueue;
+pub use program::{Step, program};
+
+/// What queues and pools have in common, as the checks drive them. The methods are those of [`Queue`].
+#[allow(missing_docs, reason = "as in `Queue`")]
+#[allow(clippy::missing_errors_doc, reason = "as in `Queue`")]
+pub trait Store<T: Send, M: Machine>: Send + Sync {
+    fn try_push_on(&self, cpu: &M::Cpu, item: T) -> Result<(), PushError<T>>;
+    fn try_pop_on(&self, cpu: &M::Cpu) -> Result<T, PopError>;
+    fn push_on(&self, cpu: &M::Cpu, item: T, way_out: &WayOut<'_, M>) -> Result<(), PushError<T>>;
+    fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError>;
+    fn close_on(&self, cpu: &M::Cpu) -> bool;
+}
+
+impl<T: Send, M: Machine> Store<T, M> for Queue<T, M> {
+    fn try_push_on(&self, cpu: &M::Cpu, item: T) -> Result<(), PushError<T>> {
+        Queue::try_push_on(self, cpu, item)
+    }
+
+    fn try_pop_on(&self, cpu: &M::Cpu) -> Result<T, PopError> {
+        Queue::try_pop_on(self, cpu)
+    }
+
+    fn push_on(&self, cpu: &M::Cpu, item: T, way_out: &WayOut<'_, M>) -> Result<(), PushError<T>> {
+        Queue::push_on(self, cpu, item, way_out)
+    }
+
+    fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError> {
+        Queue::pop_on(self, cpu, way_out)
+    }
+
+    fn close_on(&self, cpu: &M::Cpu) -> bool {
+        Queue::close_on(self, cpu)
+    }
+}
+
+/// Whatever can be given jobs, driven like a queue. It cannot be closed, and a push always waits for
+/// room.
+pub struct ByJobs<T, M: Machine>(pub Box<dyn Jobs<T, M>>);
+
+impl<T: Send, M: Machine> Store<T, M> for ByJobs<T, M> {
+    fn try_push_on(&self, cpu: &M::Cpu, item: T) -> Result<(), PushError<T>> {
+        self.0.put_on(cpu, item);
+        Ok(())
+    }
+
+    fn try_pop_on(&self, cpu: &M::Cpu) -> Result<T, PopError> {
+        self.pop_on(cpu, &WayOut { deadline: Some(0), ..WayOut::none() })
+    }
+
+    fn push_on(&self, cpu: &M::Cpu, item: T, _way_out: &WayOut<'_, M>) -> Result<(), PushError<T>> {
+        self.try_push_on(cpu, item)
+    }
+
+    fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError> {
+        self.0.take_on(cpu, way_out).ok_or(PopError::Empty)
+    }
+
+    fn close_on(&self, _cpu: &M::Cpu) -> bool {
+        panic!("jobs cannot be closed")
+    }
+}
+
+impl<T, M: Machine> std::fmt::Debug for ByJobs<T, M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ByJobs(..)")
+    }
+}
+
+/// A store of any kind, on machine `M`.
+pub type AnyStore<M> = Box<dyn Store<Parcel, M>>;
+
+/// What a kind of store can do beside push and pop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Can {
+    /// It can have a capacity, and says when it is full.
+    pub be_bounded: bool,
+    /// It can be closed.
+    pub be_closed: bool,
+    /// When some are halted in the middle of `try_` calls, the others' still return.
+    pub survive_halts: bool,
+}
+
+impl Can {
+    /// All of it.
+    pub const ALL: Can = Can { be_bounded: true, be_closed: true, survive_halts: true };
+    /// What every place for [`Jobs`] can.
+    pub const JOBS: Can = Can { be_bounded: false, be_closed: false, survive_halts: false };
+}
+
+/// A kind of queue or pool: how it is made and what it promises.
+pub struct Kind<M: Machine> {
+    /// Its name.
+    pub name: &'static str,
+    /// In which order items come out.
+    pub order: Order,
+    /// When it says that it is full.
+    pub fullness: Fullness,
+    /// What it can do.
+    pub can: Can,
+    /// Makes one with a capacity, if it can have one, and with small pieces of memory of so many items,
+    /// if it has such.
+    pub build: fn(capacity: Option<usize>, block: usize) -> AnyStore<M>,
+}
+
+impl<M: Machine> Clone for Kind<M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M: Machine> Copy for Kind<M> {}
+
+impl<M: Machine> std::fmt::Debug for Kind<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kind").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl<M: Machine> Kind<M> {
+    /// A kind that says that it is full as [`Fullness::ItemsAndPushes`] tells.
+    #[must_use]
+    pub fn new(
+        name: &'static str,
+        order: Order,
+        can: Can,
+        build: fn(capacity: Option<usize>, block: usize) -> AnyStore<M>,
+    ) -> Self {
+        Kind { name, order, fullness: Fullness::ItemsAndPushes, can, build }
+    }
+}
+
+/// Every kind of queue and pool that the library has.
+#[must_use]
+pub fn kinds<M: Machine>() -> Vec<Kind<M>> {
+    vec![
+        Kind::new("queue", Order::Fifo, Can::ALL, |capacity, block| queue(capacity, block)),
+        Kind::new("queue-of-jobs", Order::Fifo, Can::JOBS, |_, block| {
+            Box::new(ByJobs(queue(None, block)))
+        }),
+    ]
+}
+
+fn queue<M: Machine>(capacity: Option<usize>, block: usize) -> Box<Queue<Parcel, M>> {
+    let queue = Queue::on_machine(capacity, block);
+    Box::new(queue.unwrap_or_else(|error| panic!("queue: {error}")))
+}

@@ -1,0 +1,133 @@
+//! Queues that are wrong on purpose.
+//!
+//! Two sound ones, each with its faults: [`Ring`] is tickets and turns, where faults are races; [`Locked`]
+//! is a deque under a lock, where faults are plain mistakes. Both are built on words, so that worlds see
+//! what they do, and neither survives a processor that is halted.
+
+pub(crate) mod locked;
+pub(crate) mod ring;
+
+use throng::machine::{Cpu, Machine};
+use throng_check::spec::queue::Order;
+use throng_check::workload::{AnyStore, Can, Kind, Parcel};
+
+pub(crate) use locked::Locked;
+pub(crate) use ring::Ring;
+
+/// As it should be: the checks must not complain.
+pub(crate) const SOUND: u8 = 0;
+
+const CAN: Can = Can { survive_halts: false, ..Can::ALL };
+
+fn kind<M: Machine>(name: &'static str, build: fn(Option<usize>, usize) -> AnyStore<M>) -> Kind<M> {
+    Kind::new(name, Order::Fifo, CAN, build)
+}
+
+fn of_locked<M: Machine, const FAULT: u8>(name: &'static str) -> Kind<M> {
+    kind(name, |capacity, _| Box::new(Locked::<M, FAULT>::new(capacity)))
+}
+
+fn of_ring<M: Machine, const FAULT: u8>(name: &'static str) -> Kind<M> {
+    kind(name, |capacity, _| Box::new(Ring::<M, FAULT>::new(capacity)))
+}
+
+/// Those that are right.
+pub(crate) fn sound<M: Machine>() -> Vec<Kind<M>> {
+    vec![of_locked::<M, SOUND>("locked"), of_ring::<M, SOUND>("ring")]
+}
+
+/// Those with a plain mistake: some programs show it in every schedule.
+pub(crate) fn mistaken<M: Machine>() -> Vec<Kind<M>> {
+    vec![
+        of_locked::<M, { locked::LAST_FIRST }>("last-first"),
+        of_locked::<M, { locked::SWAPS_NEIGHBOURS }>("swaps-neighbours"),
+        of_locked::<M, { locked::HANDS_OUT_TWICE }>("hands-out-twice"),
+        of_locked::<M, { locked::FULL_TOO_EARLY }>("full-too-early"),
+        of_locked::<M, { locked::FULL_TOO_LATE }>("full-too-late"),
+        of_locked::<M, { locked::TAKES_AFTER_CLOSE }>("takes-after-close"),
+        of_locked::<M, { locked::FORGETS_AT_CLOSE }>("forgets-at-close"),
+        of_locked::<M, { locked::GIVES_ANOTHER_BACK }>("gives-another-back"),
+        of_locked::<M, { locked::DROPS_TWICE }>("drops-twice"),
+        of_locked::<M, { locked::LEAKS }>("leaks"),
+    ]
+}
+
+/// Those with a race: some schedules show it.
+pub(crate) fn racy<M: Machine>() -> Vec<Kind<M>> {
+    vec![
+        of_ring::<M, { ring::SAYS_EMPTY }>("says-empty"),
+        of_ring::<M, { ring::SAYS_FULL }>("says-full"),
+        of_ring::<M, { ring::LOOKS_THEN_TAKES }>("looks-then-takes"),
+    ]
+}
+
+/// Those in which two may use a slot at the same time. Not for real threads. Also, whose turn it is may be
+/// lost, and somebody waits for ever.
+pub(crate) fn overlapping<M: Machine>() -> Vec<Kind<M>> {
+    vec![
+        of_ring::<M, { ring::TICKET_TWICE }>("ticket-twice"),
+        of_ring::<M, { ring::OVERWRITES }>("overwrites"),
+        of_ring::<M, { ring::TAKES_EARLY }>("takes-early"),
+    ]
+}
+
+/// Does not pass on what was written into a slot.
+pub(crate) fn relaxed<M: Machine>() -> Kind<M> {
+    of_ring::<M, { ring::RELAXED }>("relaxed")
+}
+
+/// Who waits for an item is not told that it was closed.
+pub(crate) fn deaf<M: Machine>() -> Kind<M> {
+    of_ring::<M, { ring::DEAF }>("deaf")
+}
+
+/// Calls `attempt` until it gives an answer or the way out is open.
+fn patiently<M: Machine, R>(
+    cpu: &M::Cpu,
+    way_out: &throng::machine::WayOut<'_, M>,
+    mut attempt: impl FnMut() -> Option<R>,
+) -> Option<R> {
+    for round in 0.. {
+        let answer = attempt();
+        if answer.is_some() || way_out.is_open(cpu) {
+            return answer;
+        }
+        cpu.retry(round);
+    }
+    unreachable!("nobody tries that often")
+}
+
+/// The waiting forms, by trying again and again.
+macro_rules! waiting_forms {
+    () => {
+        fn push_on(
+            &self,
+            cpu: &M::Cpu,
+            item: Parcel,
+            way_out: &WayOut<'_, M>,
+        ) -> Result<(), PushError<Parcel>> {
+            let mut item = Some(item);
+            let pushed =
+                super::patiently(cpu, way_out, || match self.try_push_on(cpu, item.take()?) {
+                    Err(PushError::Full(back)) => {
+                        item = Some(back);
+                        None
+                    }
+                    answer => Some(answer),
+                });
+            pushed.unwrap_or_else(|| Err(PushError::Full(item.expect("it came back"))))
+        }
+
+        fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<Parcel, PopError> {
+            let popped = super::patiently(cpu, way_out, || match self.try_pop_on(cpu) {
+                Err(PopError::Empty) => None,
+                // BROKEN: nobody else will come.
+                Err(PopError::Closed) if FAULT == DEAF => None,
+                answer => Some(answer),
+            });
+            popped.unwrap_or(Err(PopError::Empty))
+        }
+    };
+}
+
+use waiting_forms;

@@ -1,0 +1,129 @@
+//! Each queue with 3 to 5 processors that do all kinds of things.
+
+use libtest_mimic::Trial;
+use throng::machine::Cpu;
+use throng_check::workload::{Kind, ObservedQueue, Step, kinds, program};
+use throng_check::worlds::{Schedules, Shuttle};
+
+use super::SEED;
+use crate::broken::queues as broken;
+use crate::harness::{self, is_caught, is_caught_by_either, passes};
+
+const WAYS: [(&str, Schedules); 3] =
+    [("random", Schedules::Random), ("pct", Schedules::Pct(8)), ("uniform", Schedules::Uniform)];
+
+/// One kind of schedules, so many, for so many processors; and what the queue is like.
+#[derive(Clone, Copy)]
+struct Plan {
+    schedules: Schedules,
+    count: usize,
+    processors: usize,
+    capacity: Option<usize>,
+    block: usize,
+}
+
+/// Random programs, which never wait for ever. What is inside at the end is popped, or dropped with the
+/// queue.
+fn at_random(kind: Kind<Shuttle>, plan: Plan, steps: usize, seed: u64) {
+    let Plan { schedules, count, processors, capacity, block } = plan;
+    let program = |processor| program(kind.can, true, seed, processor, steps);
+    let programs: Vec<Vec<Step>> = (0..processors).map(program).collect();
+    Shuttle::explore_to_the_end(
+        schedules,
+        count,
+        SEED + seed,
+        processors,
+        move || ObservedQueue::ticking(&kind, capacity, block, processors),
+        move |observed, cpu| observed.perform(cpu, cpu.id(), &programs[cpu.id()]),
+        move |observed, cpu| {
+            if seed.is_multiple_of(4) {
+                observed.abandon(0, "");
+            } else {
+                observed.settle(cpu);
+            }
+        },
+    );
+}
+
+/// Producers push, consumers wait for items until it is closed.
+fn share(kind: Kind<Shuttle>, plan: Plan, producers: usize, each: usize) {
+    let Plan { schedules, count, processors, capacity, block } = plan;
+    Shuttle::explore_to_the_end(
+        schedules,
+        count,
+        SEED,
+        processors,
+        move || ObservedQueue::ticking(&kind, capacity, block, processors),
+        move |observed, cpu| observed.share(cpu, cpu.id(), producers, each),
+        ObservedQueue::settle,
+    );
+}
+
+/// No bound, and bounds of 1, 2, 3 and more; pieces of memory of 1, 2 and 4.
+const SIZES: [(Option<usize>, usize); 5] =
+    [(None, 1), (None, 2), (Some(1), 2), (Some(2), 1), (Some(3), 4)];
+
+fn trials_of(kind: Kind<Shuttle>, effort: usize) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    let sizes = SIZES.into_iter().filter(|size| kind.can.be_bounded || size.0.is_none());
+    for (capacity, block) in sizes {
+        for (way, schedules) in WAYS {
+            let plan = Plan { schedules, count: 40 * effort, processors: 4, capacity, block };
+            let size = format!("capacity_{}::block_{block}", capacity.unwrap_or(0));
+            let name = format!("queues::{}::{way}::{size}", kind.name);
+            trials.push(passes(format!("{name}::at_random"), move || {
+                for seed in 0..24 {
+                    let processors = 3 + seed as usize % 3;
+                    at_random(kind, Plan { processors, ..plan }, 6, seed);
+                }
+            }));
+            for (producers, consumers) in [(1, 2), (2, 2), (3, 1)] {
+                let processors = producers + consumers;
+                let plan = Plan { processors, count: 200 * effort, ..plan };
+                trials.push(passes(format!("{name}::{producers}_to_{consumers}"), move || {
+                    share(kind, plan, producers, 4);
+                }));
+            }
+        }
+    }
+    trials
+}
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for kind in kinds::<Shuttle>() {
+        trials.extend(trials_of(kind, harness::effort()));
+    }
+    for kind in broken::sound::<Shuttle>() {
+        trials.extend(trials_of(kind, 1));
+    }
+    trials.extend(broken_trials());
+    trials
+}
+
+/// What shuttle says when a wait never ends.
+const HANGS: &str = "exceeded max_steps";
+
+fn broken_trials() -> Vec<Trial> {
+    let plan = Plan {
+        schedules: Schedules::Random,
+        count: 300,
+        processors: 4,
+        capacity: Some(2),
+        block: 2,
+    };
+    let promise = "broke its promise";
+    let all_seeds = move |kind| (0..200).for_each(|seed| at_random(kind, plan, 6, seed));
+    let name = |kind: &Kind<Shuttle>| format!("queues::broken::{}", kind.name);
+    let mut trials = Vec::new();
+    for kind in broken::mistaken().into_iter().chain(broken::racy()) {
+        trials.push(is_caught(name(&kind), promise, move || all_seeds(kind)));
+    }
+    for kind in broken::overlapping() {
+        trials.push(is_caught_by_either(name(&kind), [promise, HANGS], move || all_seeds(kind)));
+    }
+    trials.push(is_caught("queues::broken::deaf".into(), HANGS, move || {
+        share(broken::deaf(), plan, 2, 3);
+    }));
+    trials
+}

@@ -1,0 +1,257 @@
+//! Each queue with up to 64 processors, slowed, delayed, stalled, preempted, halted and killed, on the
+//! ideal machine and on a small one of every preset.
+
+use libtest_mimic::Trial;
+use throng::machine::Cpu;
+use throng_check::workload::{Kind, ObservedQueue, Step, kinds, program};
+use throng_sim::spec::{Preset, presets};
+use throng_sim::{End, Faults, MachineSpec, Outcome, Sim, SimCpu, Simulation};
+
+use crate::broken::queues as broken;
+use crate::harness::{self, is_caught, is_caught_by_either, passes, seeds};
+
+/// One run of a queue.
+#[derive(Clone)]
+struct Run {
+    machine: MachineSpec,
+    processors: usize,
+    seed: u64,
+    capacity: Option<usize>,
+    block: usize,
+    steps: usize,
+    /// Whether processors wait for items and room.
+    waits: bool,
+    faults: Faults,
+}
+
+impl Run {
+    fn simulation(&self) -> Simulation {
+        Simulation::new()
+            .machine(self.machine.clone())
+            .processors(self.processors)
+            .seed(self.seed)
+            .faults(self.faults.clone())
+            .step_limit(1_000_000)
+    }
+
+    /// What there is to know about a run that failed: `trial` is the name of the test.
+    fn known(&self, trial: &str) -> String {
+        let Run { machine, processors, seed, capacity, block, faults, .. } = self;
+        let faults = faults.chosen(*processors, *seed);
+        format!(
+            "on {}, {processors} processors, capacity {capacity:?}, block {block}, seed {seed}, \
+             faults: {faults}\nagain: THRONG_SEED={seed} cargo test -p throng-check --test simulator \
+             -- --exact {trial}",
+            machine.name
+        )
+    }
+
+    /// What each processor does, when all do what they like.
+    fn programs(&self, kind: Kind<Sim>) -> Vec<Vec<Step>> {
+        let program = |id| program(kind.can, self.waits, self.seed, id, self.steps);
+        (0..self.processors).map(program).collect()
+    }
+
+    fn of(
+        &self,
+        kind: Kind<Sim>,
+        body: impl Fn(&ObservedQueue<Sim>, &SimCpu) + 'static,
+    ) -> Outcome<ObservedQueue<Sim>, ()> {
+        let Run { capacity, block, processors, .. } = *self;
+        let setup = move || ObservedQueue::ticking(&kind, capacity, block, processors);
+        self.simulation().run(setup, body).expect("the simulation can be set up")
+    }
+
+    /// Runs it, and checks that all come to an end but those who were halted, and what it promises.
+    /// Tells how many were, if anybody could be.
+    fn check(
+        &self,
+        kind: Kind<Sim>,
+        trial: &str,
+        body: impl Fn(&ObservedQueue<Sim>, &SimCpu) + 'static,
+    ) -> Option<usize> {
+        let outcome = self.of(kind, body);
+        let known = self.known(trial);
+        if outcome.end != End::Finished {
+            panic!("{} did not come to an end: {}\n{known}", kind.name, outcome.end);
+        }
+        let killed = outcome.halted.len();
+        if self.seed.is_multiple_of(5) {
+            outcome.shared.abandon(killed, &known);
+        } else {
+            outcome.shared.settle_after_deaths(&SimCpu::outside(0), killed, &known);
+        }
+        // Where nothing was accessed, nobody could be.
+        (outcome.accesses > 0).then_some(killed)
+    }
+
+    /// All do what they like.
+    fn check_at_random(&self, kind: Kind<Sim>, trial: &str) -> Option<usize> {
+        let programs = self.programs(kind);
+        self.check(kind, trial, move |observed, cpu| {
+            observed.perform(cpu, cpu.id(), &programs[cpu.id()]);
+        })
+    }
+
+    /// Some push, the others wait for items until it is closed.
+    fn check_shared(&self, kind: Kind<Sim>, trial: &str) {
+        let producers = 1 + self.seed as usize / 7 % (self.processors - 1);
+        let consumers = self.processors - producers;
+        // All shares are alike, where it cannot be closed.
+        let each = if kind.can.be_closed { 1 + 60 / self.processors } else { consumers };
+        self.check(kind, trial, move |observed, cpu| {
+            observed.share(cpu, cpu.id(), producers, each)
+        });
+    }
+}
+
+/// Two to 64 processors, all sizes of queues; nothing goes wrong.
+fn full_speed(seed: u64) -> Run {
+    let processors = [2, 3, 5, 8, 17, 33, 64][seed as usize % 7];
+    let capacity = [None, Some(1), Some(2), None, Some(3), Some(8)][seed as usize / 7 % 6];
+    Run {
+        machine: MachineSpec::ideal(10),
+        processors,
+        seed,
+        capacity,
+        block: [1, 2, 4][seed as usize / 2 % 3],
+        steps: if processors > 8 { 8 } else { 20 },
+        waits: !seed.is_multiple_of(3),
+        faults: Faults::none(),
+    }
+}
+
+/// Delays at every step, stalls long enough for everyone else to pass, and one that is slow throughout.
+fn disturbed(seed: u64) -> Run {
+    let run = full_speed(seed);
+    let faults = Faults::none().random_delays(3, 100).random_stalls(run.processors / 2, 60, 20_000);
+    let slow = seed as usize % run.processors;
+    let faults = if seed.is_multiple_of(4) { faults.slow(slow, 50) } else { faults };
+    Run { faults, ..run }
+}
+
+/// The same on another machine, with every processor preempted now and then.
+fn disturbed_on(machine: &MachineSpec, seed: u64) -> Run {
+    let run = disturbed(seed);
+    let preempted = Faults::none().random_preemptions(2_000, 5_000);
+    Run { machine: machine.clone(), faults: run.faults.clone().and(preempted), ..run }
+}
+
+/// Some stop for ever in the middle of what they do; nobody waits. What the halted have in their hands
+/// may be missing, an item each; all others come to their end.
+fn crippled(seed: u64) -> Run {
+    let run = Run { waits: false, ..full_speed(seed) };
+    let most = if seed.is_multiple_of(2) { 1 } else { run.processors / 2 };
+    let halts = Faults::none().random_delays(3, 100).random_halts(most, 5 + seed % 40);
+    Run { faults: halts, ..run }
+}
+
+/// The same seed gives the same trace.
+fn same_trace_twice(kind: Kind<Sim>) {
+    let trace = |seed| {
+        let run = Run { seed, ..disturbed(11) };
+        let programs = run.programs(kind);
+        let outcome = run.of(kind, move |observed, cpu| {
+            observed.perform(cpu, cpu.id(), &programs[cpu.id()]);
+        });
+        (outcome.trace_hash, outcome.cycles, outcome.shared.requests())
+    };
+    assert!(trace(11) == trace(11), "the same seed, the same run");
+    assert!(trace(11).2 != trace(12).2, "another seed, another run");
+}
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let effort = harness::effort() as u64;
+    let mut trials = Vec::new();
+    for kind in kinds::<Sim>() {
+        trials.extend(trials_of(kind, effort));
+    }
+    for kind in broken::sound::<Sim>() {
+        trials.extend(trials_of(kind, 1));
+    }
+    trials.extend(broken_trials());
+    trials
+}
+
+fn trials_of(kind: Kind<Sim>, effort: u64) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    let mut add = |what: &str, check: fn(Kind<Sim>, &str, u64)| {
+        let name = format!("queues::{}::{what}", kind.name);
+        let trial = name.clone();
+        trials.push(passes(name, move || check(kind, &trial, effort)));
+    };
+    add("same_trace_twice", |kind, _, _| same_trace_twice(kind));
+    add("full_speed", |kind, trial, effort| {
+        for seed in seeds(210 * effort) {
+            full_speed(seed).check_at_random(kind, trial);
+        }
+    });
+    add("disturbed", |kind, trial, effort| {
+        for seed in seeds(420 * effort) {
+            disturbed(seed).check_at_random(kind, trial);
+        }
+    });
+    add("shared", |kind, trial, effort| {
+        for seed in seeds(240 * effort) {
+            disturbed(seed).check_shared(kind, trial);
+        }
+    });
+    add("disturbed_on_machines", |kind, trial, effort| {
+        for machine in presets().iter().map(Preset::spec) {
+            for seed in seeds(42 * effort) {
+                disturbed_on(&machine, seed).check_at_random(kind, trial);
+                disturbed_on(&machine, seed).check_shared(kind, trial);
+            }
+        }
+    });
+    if kind.can.survive_halts {
+        add("halted", |kind, trial, effort| {
+            let halted = |seed| crippled(seed).check_at_random(kind, trial);
+            let halted: Vec<usize> = seeds(840 * effort).filter_map(halted).collect();
+            let (runs, halted) = (halted.len(), halted.iter().sum::<usize>());
+            assert!(halted >= runs, "{halted} were halted in {runs} runs");
+        });
+        add("halted_on_machines", |kind, trial, effort| {
+            for machine in presets().iter().map(Preset::spec) {
+                for seed in seeds(84 * effort) {
+                    let run = crippled(seed);
+                    Run { machine: machine.clone(), ..run }.check_at_random(kind, trial);
+                }
+            }
+        });
+    }
+    trials
+}
+
+fn broken_trials() -> Vec<Trial> {
+    let promise = "broke its promise";
+    let hangs = "did not come to an end";
+    let all_seeds = |kind: Kind<Sim>, name: &str| {
+        for seed in seeds(400) {
+            disturbed(seed).check_at_random(kind, name);
+        }
+    };
+    let name = |kind: &Kind<Sim>| format!("queues::broken::{}", kind.name);
+    let mut trials = Vec::new();
+    for kind in broken::mistaken().into_iter().chain(broken::racy()) {
+        let name = name(&kind);
+        trials.push(is_caught(name.clone(), promise, move || all_seeds(kind, &name)));
+    }
+    for kind in broken::overlapping() {
+        let (name, either) = (name(&kind), [promise, hangs]);
+        trials.push(is_caught_by_either(name.clone(), either, move || all_seeds(kind, &name)));
+    }
+    trials.push(is_caught("queues::broken::deaf".into(), hangs, || {
+        disturbed(1).check_shared(broken::deaf(), "queues::broken::deaf");
+    }));
+    // With a lock, or with tickets whose owner must come, one who is halted holds up all others.
+    for kind in broken::sound() {
+        let name = format!("queues::broken::{}-halted", kind.name);
+        trials.push(is_caught(name.clone(), hangs, move || {
+            for seed in seeds(400) {
+                crippled(seed).check_at_random(kind, &name);
+            }
+        }));
+    }
+    trials
+}
