@@ -18,9 +18,13 @@ pub use program::{Step, program};
 pub trait Store<T: Send, M: Machine>: Send + Sync {
     fn try_push_on(&self, cpu: &M::Cpu, item: T) -> Result<(), PushError<T>>;
     fn try_pop_on(&self, cpu: &M::Cpu) -> Result<T, PopError>;
-    fn push_on(&self, cpu: &M::Cpu, item: T, way_out: &WayOut<'_, M>) -> Result<(), PushError<T>>;
     fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError>;
     fn close_on(&self, cpu: &M::Cpu) -> bool;
+
+    /// Where there is always room, nobody waits for it.
+    fn push_on(&self, cpu: &M::Cpu, item: T, _way_out: &WayOut<'_, M>) -> Result<(), PushError<T>> {
+        self.try_push_on(cpu, item)
+    }
 }
 
 impl<T: Send, M: Machine> Store<T, M> for Queue<T, M> {
@@ -57,10 +61,6 @@ impl<T: Send, M: Machine> Store<T, M> for ByJobs<T, M> {
 
     fn try_pop_on(&self, cpu: &M::Cpu) -> Result<T, PopError> {
         self.pop_on(cpu, &WayOut { deadline: Some(0), ..WayOut::none() })
-    }
-
-    fn push_on(&self, cpu: &M::Cpu, item: T, _way_out: &WayOut<'_, M>) -> Result<(), PushError<T>> {
-        self.try_push_on(cpu, item)
     }
 
     fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError> {

@@ -1,11 +1,12 @@
 //! Queues that are wrong on purpose.
 //!
 //! Two sound ones, each with its faults: [`Ring`] is tickets and turns, where faults are races; [`Locked`]
-//! is a deque under a lock, where faults are plain mistakes. Both are built on words, so that worlds see
-//! what they do, and neither survives a processor that is halted.
+//! is a deque under a lock, where faults are plain mistakes. Neither survives a processor that is halted;
+//! [`Snapshots`] does, and has no faults. All are built on words, so that worlds see what they do.
 
 pub(crate) mod locked;
 pub(crate) mod ring;
+pub(crate) mod snapshots;
 
 use throng::machine::{Cpu, Machine};
 use throng_check::spec::queue::Order;
@@ -13,6 +14,7 @@ use throng_check::workload::{AnyStore, Can, Kind, Parcel};
 
 pub(crate) use locked::Locked;
 pub(crate) use ring::Ring;
+pub(crate) use snapshots::Snapshots;
 
 /// As it should be: the checks must not complain.
 pub(crate) const SOUND: u8 = 0;
@@ -33,7 +35,12 @@ fn of_ring<M: Machine, const FAULT: u8>(name: &'static str) -> Kind<M> {
 
 /// Those that are right.
 pub(crate) fn sound<M: Machine>() -> Vec<Kind<M>> {
-    vec![of_locked::<M, SOUND>("locked"), of_ring::<M, SOUND>("ring")]
+    let snapshots: fn(_, _) -> AnyStore<M> = |capacity, _| Box::new(Snapshots::<M>::new(capacity));
+    vec![
+        of_locked::<M, SOUND>("locked"),
+        of_ring::<M, SOUND>("ring"),
+        Kind::new("snapshots", Order::Fifo, Can::ALL, snapshots),
+    ]
 }
 
 /// Those with a plain mistake: some programs show it in every schedule.

@@ -63,11 +63,11 @@ fn share(kind: Kind<Shuttle>, plan: Plan, producers: usize, each: usize) {
 const SIZES: [(Option<usize>, usize); 5] =
     [(None, 1), (None, 2), (Some(1), 2), (Some(2), 1), (Some(3), 4)];
 
-fn trials_of(kind: Kind<Shuttle>, effort: usize) -> Vec<Trial> {
+fn trials_of(kind: Kind<Shuttle>, ways: &[(&str, Schedules)], effort: usize) -> Vec<Trial> {
     let mut trials = Vec::new();
     let sizes = SIZES.into_iter().filter(|size| kind.can.be_bounded || size.0.is_none());
     for (capacity, block) in sizes {
-        for (way, schedules) in WAYS {
+        for &(way, schedules) in ways {
             let plan = Plan { schedules, count: 40 * effort, processors: 4, capacity, block };
             let size = format!("capacity_{}::block_{block}", capacity.unwrap_or(0));
             let name = format!("queues::{}::{way}::{size}", kind.name);
@@ -92,10 +92,10 @@ fn trials_of(kind: Kind<Shuttle>, effort: usize) -> Vec<Trial> {
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for kind in kinds::<Shuttle>() {
-        trials.extend(trials_of(kind, harness::effort()));
+        trials.extend(trials_of(kind, &WAYS, harness::effort()));
     }
     for kind in broken::sound::<Shuttle>() {
-        trials.extend(trials_of(kind, 1));
+        trials.extend(trials_of(kind, &WAYS[..1], 1));
     }
     trials.extend(broken_trials());
     trials

@@ -13,6 +13,8 @@ mod conditions;
 mod conservation;
 mod lives;
 mod search;
+#[cfg(test)]
+mod tests;
 
 pub use conditions::{check_closing, check_conditions};
 pub use conservation::{check_conservation, check_order_of_producers};
