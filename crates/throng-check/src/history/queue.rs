@@ -133,11 +133,10 @@ impl Journal {
         request: impl FnOnce() -> Answer,
     ) -> Answer {
         let now = || self.ticks.as_ref().map_or_else(&clock, |ticks| ticks.fetch_add(1, SeqCst));
-        // Made before the time is taken: it may take long to find memory.
-        let mut page = self.page(by);
-        page.reserve(1);
-        page.push(Request::in_progress(by, asked, now()));
-        drop(page);
+        // Room is made before the time is taken: it may take long to find memory.
+        self.page(by).reserve(1);
+        let began = now();
+        self.page(by).push(Request::in_progress(by, asked, began));
         let answer = request();
         let ended = now();
         if let Some(request) = self.page(by).last_mut() {

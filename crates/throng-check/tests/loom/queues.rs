@@ -33,6 +33,13 @@ impl Case {
         Case { capacities, ..self }
     }
 
+    /// How often processors are preempted. Two that wait can hand the turn to each other for ever while a
+    /// third is stopped, and loom follows them: where calls may wait for each other, three are stopped
+    /// once only.
+    fn preemptions(&self, kind: &Kind<Loom>, more: usize) -> usize {
+        if self.programs.len() > 2 && !kind.can.survive_halts { 1 } else { self.preemptions + more }
+    }
+
     fn waits(&self) -> bool {
         let waits = |step: &Step| !matches!(step, TryPush | TryPop | Close);
         self.programs.iter().any(|steps| steps.iter().any(waits))
@@ -48,10 +55,10 @@ impl Case {
         let capacity = (capacity > 0).then_some(capacity);
         Loom::explore_to_the_end(
             processors,
-            self.preemptions + more,
+            self.preemptions(&kind, more),
             move || match ending {
                 Ending::Untold => ObservedQueue::untold(&kind, capacity, block, processors),
-                _ => ObservedQueue::ticking(&kind, capacity, block, processors),
+                _ => ObservedQueue::scheduled(&kind, capacity, block, processors),
             },
             move |observed, cpu| observed.perform(cpu, cpu.id(), self.programs[cpu.id()]),
             move |observed, cpu| match ending {
@@ -83,20 +90,24 @@ impl Ending {
     }
 }
 
-const CASES: [Case; 13] = [
+const CASES: [Case; 17] = [
     Case::new("push_and_pop", 3, &[&[TryPush, TryPush], &[TryPop, TryPop]]),
     Case::new("both_do_both", 3, &[&[TryPush, TryPop], &[TryPush, TryPop]]),
-    Case::new("pop_and_push", 2, &[&[TryPush, TryPop, TryPush], &[TryPop, TryPush]])
+    Case::new("pop_and_push", 3, &[&[TryPush, TryPop, TryPush], &[TryPop, TryPush]])
         .with_capacities(&[1, 2]),
-    Case::new("three_blocks", 2, &[&[TryPush, TryPush, TryPush], &[TryPop, TryPop, TryPush]]),
-    Case::new("three", 1, &[&[TryPush, TryPush], &[TryPush, TryPop], &[TryPop, TryPop]]),
-    Case::new("close_and_push", 2, &[&[TryPush, TryPush], &[Close, TryPop]]),
-    Case::new("close_and_pop", 2, &[&[TryPush, Close], &[TryPop, TryPop, TryPop]]),
-    Case::new("both_close", 2, &[&[Close, TryPush], &[TryPush, Close, TryPop]]),
-    Case::new("wait", 2, &[&[Push, Push], &[Pop, Pop]]),
-    Case::new("wait_crossed", 2, &[&[Push, Pop], &[Push, Pop]]),
+    Case::new("three_blocks", 3, &[&[TryPush, TryPush, TryPush], &[TryPop, TryPop, TryPush]]),
+    Case::new("three", 2, &[&[TryPush, TryPop], &[TryPush, TryPop], &[TryPush, TryPop]]),
+    Case::new("two_push", 2, &[&[TryPush, TryPush], &[TryPush, TryPush], &[TryPop, TryPop]]),
+    Case::new("two_pop", 2, &[&[TryPush, TryPush], &[TryPop, TryPop], &[TryPop, TryPop]]),
+    Case::new("close_and_push", 3, &[&[TryPush, TryPush], &[Close, TryPop]]),
+    Case::new("close_and_pop", 3, &[&[TryPush, Close], &[TryPop, TryPop, TryPop]]),
+    Case::new("both_close", 3, &[&[Close, TryPush], &[TryPush, Close, TryPop]]),
+    Case::new("one_closes", 2, &[&[TryPush, TryPush], &[TryPop, TryPop], &[Close]]),
+    Case::new("wait", 3, &[&[Push, Push], &[Pop, Pop]]),
+    Case::new("wait_crossed", 3, &[&[Push, Pop], &[Push, Pop]]),
+    Case::new("two_wait", 1, &[&[Push, Push], &[Pop], &[Pop]]),
     Case::new("wait_for_close", 2, &[&[Push, Push, Close], &[PopAll]]),
-    Case::new("closed_while_full", 2, &[&[Push, Push], &[Close]]).with_capacities(&[1]),
+    Case::new("closed_while_full", 3, &[&[Push, Push], &[Close]]).with_capacities(&[1]),
     Case::new("give_up", 2, &[&[PushFor(2), PushFor(2)], &[PopFor(2), PopFor(2)]]),
 ];
 
@@ -105,33 +116,39 @@ pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for kind in kinds::<Loom>() {
         for case in CASES {
-            trials.extend(trials_of(kind, case, case.blocks, more));
+            let endings = match case.name {
+                "push_and_pop" | "both_do_both" | "three_blocks" => {
+                    &[Ending::Emptied, Ending::LeftInside, Ending::Untold][..]
+                }
+                _ => &[Ending::Emptied],
+            };
+            trials.extend(trials_of(kind, case, case.blocks, endings, more));
         }
     }
     for kind in broken::sound() {
         // Who waits for the lock again and again writes it each time, and loom would show another that
-        // waits for it the old values for ever.
-        let is_apt = |case: &Case| kind.name != "locked" || !case.waits();
+        // waits for it the old values for ever; three of them hand the turn to each other for ever.
+        let is_apt =
+            |case: &Case| kind.name != "locked" || !case.waits() && case.programs.len() == 2;
         for case in CASES.into_iter().filter(is_apt) {
-            let preemptions = case.preemptions.min(2);
-            trials.extend(trials_of(kind, Case { preemptions, ..case }, &[1], 0));
+            trials.extend(trials_of(kind, case, &[1], &[Ending::Emptied], 0));
         }
     }
     trials.extend(broken_trials());
     trials
 }
 
-fn trials_of(kind: Kind<Loom>, case: Case, blocks: &[usize], more: usize) -> Vec<Trial> {
+fn trials_of(
+    kind: Kind<Loom>,
+    case: Case,
+    blocks: &[usize],
+    endings: &[Ending],
+    more: usize,
+) -> Vec<Trial> {
     let mut trials = Vec::new();
     if case.closes() && !kind.can.be_closed {
         return trials;
     }
-    let endings = match case.name {
-        "push_and_pop" | "both_do_both" | "three_blocks" => {
-            &[Ending::Emptied, Ending::LeftInside, Ending::Untold][..]
-        }
-        _ => &[Ending::Emptied],
-    };
     let can_have = |capacity: &&usize| kind.can.be_bounded || **capacity == 0;
     for &capacity in case.capacities.iter().filter(can_have) {
         for &block in blocks {
@@ -140,7 +157,7 @@ fn trials_of(kind: Kind<Loom>, case: Case, blocks: &[usize], more: usize) -> Vec
                     "queues::{}::{}::capacity_{capacity}::block_{block}::preempted_{}::{}",
                     kind.name,
                     case.name,
-                    case.preemptions + more,
+                    case.preemptions(&kind, more),
                     ending.name()
                 );
                 trials.push(passes(name, move || case.run(kind, capacity, block, ending, more)));
