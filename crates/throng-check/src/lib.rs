@@ -9,7 +9,8 @@
 //! `shuttle` (larger, random schedules), `simulator` (many processors, with faults), `properties`
 //! (any shape under any load, simulated) and `stress` (real threads). Each runs every method in
 //! [`throng::counter::methods`] and [`throng::barrier::methods`], and every queue and pool in
-//! [`workload::kinds`]; all but `properties` also run broken ones and fail if they go unnoticed. `self_tuning` holds one kind of tree to the lemmas of its proof.
+//! [`workload::kinds`]; all but `properties` also run broken ones and fail if they go unnoticed.
+//! `self_tuning` holds one kind of tree to the lemmas of its proof.
 
 pub mod history;
 pub mod spec;

@@ -116,8 +116,19 @@ impl<'a> InProgress<'a> {
         right.then_some(state)
     }
 
+    /// Whether somebody in progress is told "full", and the request at `answered` may be a reason for it
+    /// as long as it is in progress.
+    fn is_reason(&self, answered: usize) -> bool {
+        let asked = self.places[answered].map(|request| request.asked);
+        let is_told = |request: &&Request| request.answer() == Some(Answer::Full);
+        asked != Some(Asked::Close) && self.places.iter().flatten().any(is_told)
+    }
+
     /// All states in which the request at `answered` has taken effect, from any of `states`; `None`
     /// where there are more than `most`.
+    ///
+    /// What takes effect after that can as well do so before a later answer; but for "full", whose reason
+    /// may be gone then.
     fn answer(
         &self,
         states: HashSet<State>,
@@ -127,11 +138,13 @@ impl<'a> InProgress<'a> {
         let mut found = HashSet::new();
         let mut seen = HashSet::new();
         let mut open: Vec<State> = states.into_iter().collect();
-        while let Some(mut state) = open.pop() {
+        let goes_on = self.is_reason(answered);
+        while let Some(state) = open.pop() {
             if state.done >> answered & 1 == 1 {
-                state.done &= !(1 << answered);
-                found.insert(state);
-                continue;
+                found.insert(State { done: state.done & !(1 << answered), ..state.clone() });
+                if !goes_on {
+                    continue;
+                }
             }
             for (place, request) in self.waiting(state.done) {
                 let Some(next) = self.after(&state, place, request) else { continue };
