@@ -6,9 +6,14 @@
 //! requests in progress take effect, until the one that is answered has (Lowe, "Testing for
 //! linearizability", 2017). And ways that lead to the same state are one way (memoisation). So the time it
 //! takes grows with the number of those who ask at the same time, not with the length of the record.
+//!
+//! Many who only push for long would leave open in which order the items are; but what comes later says
+//! it. So an item is not put behind one that is sure to come out later, and of those that never come out
+//! only the number is kept.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use super::lives::{Life, lives};
 use super::{Breach, Fullness, Promises};
 use crate::history::{Answer, Asked, Request};
 
@@ -24,11 +29,15 @@ pub enum Search {
 /// A state that the queue may be in.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 struct State {
+    /// Those that never come out, which are behind all others, are [`STAYING`].
     items: Vec<u64>,
     closed: bool,
     /// Which of the requests in progress have taken effect, by their places.
     done: u64,
 }
+
+/// An item that never comes out.
+const STAYING: u64 = u64::MAX;
 
 /// With more items inside, a search takes too long.
 const ITEMS_MOST: usize = 500;
@@ -39,10 +48,31 @@ const PLACES: usize = u64::BITS as usize;
 /// The requests in progress.
 struct InProgress<'a> {
     promises: &'a Promises,
+    lives: HashMap<u64, Life>,
     places: [Option<&'a Request>; PLACES],
 }
 
 impl<'a> InProgress<'a> {
+    /// Whether nobody ever has the item, not even one who never came back.
+    fn stays(&self, item: u64) -> bool {
+        self.lives.get(&item).is_some_and(|life| life.out_from == u64::MAX)
+    }
+
+    /// Whether an item can be put behind these: none of them comes out when it has.
+    fn can_follow(&self, items: &[u64], item: u64) -> bool {
+        let Some(life) = self.lives.get(&item) else { return false };
+        let comes_first = |other: &u64| match self.lives.get(other) {
+            Some(other) => other.out_from <= life.out_by,
+            None => self.stays(item),
+        };
+        items.iter().all(comes_first)
+    }
+
+    /// Whether the item of the push at `place` is inside.
+    fn is_inside(&self, state: &State, place: usize, item: u64) -> bool {
+        if self.stays(item) { state.done >> place & 1 == 1 } else { state.items.contains(&item) }
+    }
+
     /// Those that have not taken effect, with their places.
     fn waiting(&self, done: u64) -> impl Iterator<Item = (usize, &'a Request)> {
         let is_done = move |place: usize| done >> place & 1 == 1;
@@ -55,7 +85,7 @@ impl<'a> InProgress<'a> {
     fn occupying(&self, state: &State, asking: usize) -> usize {
         let occupies = |(place, request): (usize, Option<&Request>)| match request {
             Some(Request { asked: Asked::Push(item), .. }) => {
-                place != asking && !state.items.contains(item)
+                place != asking && !self.is_inside(state, place, *item)
             }
             Some(Request { asked: Asked::Pop, answered, .. }) => {
                 let got = answered.is_none_or(|(_, answer)| matches!(answer, Answer::Item(_)));
@@ -75,8 +105,10 @@ impl<'a> InProgress<'a> {
         let mut state = state.clone();
         let right = match (request.asked, answer) {
             (Asked::Push(item), Some(Answer::Taken) | None) => {
-                let right = !state.closed && has_room(state.items.len());
-                state.items.push(item);
+                let right = !state.closed
+                    && has_room(state.items.len())
+                    && self.can_follow(&state.items, item);
+                state.items.push(if self.stays(item) { STAYING } else { item });
                 right
             }
             (Asked::Push(_), Some(Answer::Full)) => {
@@ -194,7 +226,8 @@ pub fn check_fifo_exactly(
     let mut events: Vec<(u64, bool, usize)> = begins.chain(ends).collect();
     events.sort_unstable();
 
-    let mut in_progress = InProgress { promises, places: [None; PLACES] };
+    let lives = lives(requests).into_iter().map(|life| (life.item, life)).collect();
+    let mut in_progress = InProgress { promises, lives, places: [None; PLACES] };
     let mut place_of = vec![0; requests.len()];
     let mut states = HashSet::from([State::default()]);
     for (now, is_end, index) in events {
