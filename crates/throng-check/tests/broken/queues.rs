@@ -33,11 +33,22 @@ fn of_ring<M: Machine, const FAULT: u8>(name: &'static str) -> Kind<M> {
     kind(name, |capacity, _| Box::new(Ring::<M, FAULT>::new(capacity)))
 }
 
+/// The same as something that promises no order.
+fn unordered<M: Machine>(name: &'static str, kind: Kind<M>) -> Kind<M> {
+    Kind { name, order: Order::Any, ..kind }
+}
+
+/// Whether calls take a lock.
+pub(crate) fn is_locked<M: Machine>(kind: &Kind<M>) -> bool {
+    ["locked", "stack"].contains(&kind.name)
+}
+
 /// Those that are right.
 pub(crate) fn sound<M: Machine>() -> Vec<Kind<M>> {
     let snapshots: fn(_, _) -> AnyStore<M> = |capacity, _| Box::new(Snapshots::<M>::new(capacity));
     vec![
         of_locked::<M, SOUND>("locked"),
+        unordered("stack", of_locked::<M, { locked::LAST_FIRST }>("")),
         of_ring::<M, SOUND>("ring"),
         Kind::new("snapshots", Order::Fifo, Can::ALL, snapshots),
     ]
@@ -49,6 +60,8 @@ pub(crate) fn mistaken<M: Machine>() -> Vec<Kind<M>> {
         of_locked::<M, { locked::LAST_FIRST }>("last-first"),
         of_locked::<M, { locked::SWAPS_NEIGHBOURS }>("swaps-neighbours"),
         of_locked::<M, { locked::HANDS_OUT_TWICE }>("hands-out-twice"),
+        unordered("pool-hands-out-twice", of_locked::<M, { locked::HANDS_OUT_TWICE }>("")),
+        unordered("pool-forgets-at-close", of_locked::<M, { locked::FORGETS_AT_CLOSE }>("")),
         of_locked::<M, { locked::FULL_TOO_EARLY }>("full-too-early"),
         of_locked::<M, { locked::FULL_TOO_LATE }>("full-too-late"),
         of_locked::<M, { locked::TAKES_AFTER_CLOSE }>("takes-after-close"),

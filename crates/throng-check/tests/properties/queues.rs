@@ -76,7 +76,7 @@ fn kind(index: usize) -> Kind<Sim> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(5000))]
 
     /// Alone with it, a queue is a deque with a bound and an end; over many pieces of memory, too.
     #[test]
