@@ -2,19 +2,21 @@
 //!
 //! Two sound ones, each with its faults: [`Ring`] is tickets and turns, where faults are races; [`Locked`]
 //! is a deque under a lock, where faults are plain mistakes. Neither survives a processor that is halted;
-//! [`Snapshots`] does, and has no faults. All are built on words, so that worlds see what they do.
+//! [`Snapshots`] and [`Tickets`] do, and have no faults. All are built on words, so that worlds see what they do.
 
 pub(crate) mod locked;
 pub(crate) mod ring;
 pub(crate) mod snapshots;
+pub(crate) mod tickets;
 
 use throng::machine::{Cpu, Machine};
-use throng_check::spec::queue::Order;
+use throng_check::spec::queue::{Fullness, Order};
 use throng_check::workload::{AnyStore, Can, Kind, Parcel};
 
 pub(crate) use locked::Locked;
 pub(crate) use ring::Ring;
 pub(crate) use snapshots::Snapshots;
+pub(crate) use tickets::Tickets;
 
 /// As it should be: the checks must not complain.
 pub(crate) const SOUND: u8 = 0;
@@ -43,15 +45,24 @@ pub(crate) fn is_locked<M: Machine>(kind: &Kind<M>) -> bool {
     ["locked", "stack"].contains(&kind.name)
 }
 
-/// Those that are right.
-pub(crate) fn sound<M: Machine>() -> Vec<Kind<M>> {
+/// Those that are right. How patient [`Tickets`] are depends on the world: where every look is a branch,
+/// they look once.
+pub(crate) fn sound<M: Machine, const PATIENCE: u32>() -> Vec<Kind<M>> {
     let snapshots: fn(_, _) -> AnyStore<M> = |capacity, _| Box::new(Snapshots::<M>::new(capacity));
     vec![
         of_locked::<M, SOUND>("locked"),
         unordered("stack", of_locked::<M, { locked::LAST_FIRST }>("")),
         of_ring::<M, SOUND>("ring"),
         Kind::new("snapshots", Order::Fifo, Can::ALL, snapshots),
+        Kind { fullness: Fullness::ItemsAndCalls, ..tickets::<M, PATIENCE>() },
     ]
+}
+
+/// A queue whose pops are late to give room back: too late for [`Fullness::ItemsAndPushes`].
+pub(crate) fn tickets<M: Machine, const PATIENCE: u32>() -> Kind<M> {
+    Kind::new("tickets", Order::Fifo, Can::ALL, |capacity, _| {
+        Box::new(Tickets::<M, PATIENCE>::new(capacity))
+    })
 }
 
 /// Those with a plain mistake: some programs show it in every schedule.

@@ -94,7 +94,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     for kind in kinds::<Shuttle>() {
         trials.extend(trials_of(kind, &WAYS, harness::effort()));
     }
-    for kind in broken::sound::<Shuttle>() {
+    for kind in broken::sound::<_, 1>() {
         trials.extend(trials_of(kind, &WAYS[..1], 1));
     }
     trials.extend(broken_trials());

@@ -173,8 +173,11 @@ pub(crate) fn trials() -> Vec<Trial> {
     for kind in kinds::<Sim>() {
         trials.extend(trials_of(kind, effort));
     }
-    for kind in broken::sound::<Sim>() {
-        trials.extend(trials_of(kind, 1));
+    for kind in broken::sound::<_, 4000>() {
+        // Tickets are not for those who wait: where a push is slow enough, pops that come again and again
+        // spoil all its slots.
+        let is_apt = |trial: &Trial| kind.name != "tickets" || trial.name().contains("halted");
+        trials.extend(trials_of(kind, 1).into_iter().filter(is_apt));
     }
     trials.extend(broken_trials());
     trials
@@ -258,7 +261,7 @@ fn broken_trials() -> Vec<Trial> {
         disturbed(1).check_shared(broken::deaf(), "queues::broken::deaf");
     }));
     // With a lock, or with tickets whose owner must come, one who is halted holds up all others.
-    for kind in broken::sound().into_iter().filter(|kind| !kind.can.survive_halts) {
+    for kind in broken::sound::<_, 4000>().into_iter().filter(|kind| !kind.can.survive_halts) {
         let name = format!("queues::broken::{}-halted", kind.name);
         trials.push(is_caught(name.clone(), hangs, move || {
             for seed in seeds(400) {

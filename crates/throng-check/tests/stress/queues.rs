@@ -149,7 +149,8 @@ fn trials_of(kind: Kind<Native>, effort: usize) -> Vec<Trial> {
     let capacities = capacities.into_iter().filter(|c| kind.can.be_bounded || c.is_none());
     for capacity in capacities {
         let name = format!("queues::{name}::capacity_{}", capacity.unwrap_or(0));
-        for (sides, each) in [([1, 1], 60_000), ([2, 2], 20_000), ([6, 2], 3_000), ([24, 24], 300)] {
+        for (sides, each) in [([1, 1], 60_000), ([2, 2], 20_000), ([6, 2], 3_000), ([24, 24], 300)]
+        {
             let [producers, consumers] = sides;
             let run = move || share(kind, capacity, sides, each * effort);
             trials.push(passes(format!("{name}::{producers}_to_{consumers}"), run));
@@ -212,7 +213,7 @@ fn broken_trials() -> Vec<Trial> {
             at_random(kinds[seed as usize % kinds.len()], Some(2), 2, 4, seed);
         }
     }));
-    for kind in broken::sound() {
+    for kind in broken::sound::<_, 4000>() {
         trials.push(passes(
             format!("queues::broken::but-for-its-faults::{}", kind.name),
             move || {
