@@ -209,7 +209,7 @@ fn broken_trials() -> Vec<Trial> {
     // What a race does, real threads see now and then: of these, one at least is caught.
     trials.push(is_caught("queues::broken::some-that-race".into(), promise, || {
         let kinds = broken::racy();
-        for seed in 0..600 {
+        for seed in 0..3000 {
             at_random(kinds[seed as usize % kinds.len()], Some(2), 2, 4, seed);
         }
     }));

@@ -107,6 +107,10 @@ impl<M: Machine, const FAULT: u8> Store<Parcel, M> for Ring<M, FAULT> {
                 }
             };
             if has_ticket {
+                if FAULT == SAYS_EMPTY {
+                    // Real threads let others run now: on one core nobody else would look.
+                    cpu.retry(1000);
+                }
                 if FAULT != OVERWRITES {
                     slot.turn.wait_while(cpu, Acquire, |turn| turn < free);
                 }
