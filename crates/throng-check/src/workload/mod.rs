@@ -8,4 +8,6 @@ mod queue;
 pub use barrier::{Attendee, Entrance, Letters, ObservedEntrance, ObservedMeeting, ObservedTeam};
 pub use counter::Observed;
 pub use parcel::{Ledger, Miscounted, Parcel};
-pub use queue::{AnyStore, ByJobs, Can, Kind, ObservedQueue, Step, Store, kinds, program};
+pub use queue::{
+    AnyStore, ByJobs, Can, Kind, ObservedQueue, Step, Store, kinds, program, queue_shape,
+};

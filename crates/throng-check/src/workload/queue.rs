@@ -1,7 +1,7 @@
 //! Queues and pools: every kind that there is, and what to do with it.
 
 use throng::machine::{Machine, WayOut};
-use throng::pool::{Jobs, PopError, PushError, Queue};
+use throng::pool::{Jobs, PopError, PushError, Queue, QueueShape};
 
 use super::Parcel;
 use crate::spec::queue::{Fullness, Order};
@@ -152,7 +152,16 @@ pub fn kinds<M: Machine>() -> Vec<Kind<M>> {
     ]
 }
 
+/// A queue's shape for a check: pieces of `block` items, or as large as usual where that is 0.
+#[must_use]
+pub fn queue_shape(capacity: Option<usize>, block: usize) -> QueueShape {
+    match block {
+        0 => capacity.map_or(QueueShape::UNBOUNDED, QueueShape::bounded),
+        _ => QueueShape::tiny(capacity, block.next_power_of_two().ilog2()),
+    }
+}
+
 fn queue<M: Machine>(capacity: Option<usize>, block: usize) -> Box<Queue<Parcel, M>> {
-    let queue = Queue::on_machine(capacity, block);
+    let queue = Queue::on_machine(queue_shape(capacity, block));
     Box::new(queue.unwrap_or_else(|error| panic!("queue: {error}")))
 }

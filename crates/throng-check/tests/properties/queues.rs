@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 use throng::machine::{Cpu, Native, WayOut};
 use throng::pool::{PopError, PushError, Queue};
-use throng_check::workload::{Kind, ObservedQueue, Step, kinds};
+use throng_check::workload::{Kind, ObservedQueue, Step, kinds, queue_shape};
 use throng_sim::{End, Faults, Sim, SimCpu, Simulation};
 
 /// What a queue is asked for.
@@ -86,7 +86,7 @@ proptest! {
         asks in prop::collection::vec(asks(), 0..300),
     ) {
         let (cpu, mut model) = (Native::cpu(), Model { capacity, ..Model::default() });
-        let queue = Queue::<u64, Native>::on_machine(capacity, block).unwrap();
+        let queue = Queue::<u64, Native>::on_machine(queue_shape(capacity, block)).unwrap();
         let soon = || WayOut { deadline: Some(cpu.clock() + 1000), ..WayOut::none() };
         for (number, ask) in (0..).zip(asks) {
             match ask {
