@@ -117,8 +117,7 @@ pub mod topology;
 
 pub use barrier::Barrier;
 pub use counter::Counter;
-pub use pool::{Pool, Queue};
-pub use pool::{Queue, for_each_index};
+pub use pool::{Pool, Queue, for_each_index};
 pub use shape_error::ShapeError;
 
 /// The README's code, compiled and run with the doc tests.

@@ -3,26 +3,27 @@
 //! | structure | order | idea |
 //! |---|---|---|
 //! | [`Queue`] | first in, first out | an array without an end and two counters |
-//! | [`for_each_index`], [`Indices`] | none | the indices of a loop, taken from a counter |
+//! | [`Pool`] | none | a queue for each core, and a tree in which putters and takers meet |
 //! | [`JobQueue`] | first in, first out, as its counters are | the papers' array and two counters of any kind |
 //! | [`Rsu`] | none | a pool for each processor; random pairs even out |
-//! | [`Pool`] | none | a queue for each core, and a tree in which putters and takers meet |
+//! | [`for_each_index`], [`Indices`] | none | the indices of a loop, taken from a counter |
 //!
-//! Every structure of the first four implements [`Jobs`].
+//! The first four implement [`Jobs`]. [`drop_in`] has [`Queue`] under the names of `crossbeam-queue`.
 
+pub mod drop_in;
 mod error;
 mod index;
 mod job_queue;
-mod queue;
+pub mod queue;
 mod rsu;
+pub mod tree;
 
-mod tree;
 pub use error::{Closed, PopError, PushError};
 pub use index::{Indices, Share, for_each_index, map_indices};
 pub use job_queue::JobQueue;
-pub use queue::{Drain, Iter, Queue, QueueShape};
+pub use queue::{Queue, QueueShape};
 pub use rsu::Rsu;
-pub use tree::{Drain, Pool, PoolBuilder, PoolShape};
+pub use tree::{Pool, PoolBuilder, PoolShape};
 
 use crate::machine::{Machine, Native, WayOut};
 

@@ -1,7 +1,7 @@
 //! The queues of the library.
 
-use throng::Queue;
 use throng::pool::PushError;
+use throng::{Pool, Queue};
 
 use super::items::Item;
 use super::seats::{Attempts, Exchange, Retry, Seat};
@@ -63,5 +63,35 @@ impl<T: Item> Attempts<T> for &Tried<T> {
     #[inline]
     fn try_take(&mut self) -> Option<T> {
         self.0.try_pop().ok()
+    }
+}
+
+/// [`Pool`]: unordered, without a bound.
+impl<T: Item> Exchange<T> for Pool<T> {
+    type Seat<'a> = &'a Self;
+
+    fn build(_room: Option<usize>) -> Self {
+        Pool::new()
+    }
+
+    fn seat(&self, _pops: bool) -> &Self {
+        self
+    }
+}
+
+impl<T: Item> Seat<T> for &Pool<T> {
+    #[inline]
+    fn put(&mut self, item: T) {
+        assert!(self.push(item).is_ok(), "{OPEN}");
+    }
+
+    #[inline]
+    fn take(&mut self) -> T {
+        self.pop().expect(OPEN)
+    }
+
+    #[inline]
+    fn poll(&mut self) -> Option<T> {
+        self.try_pop().ok()
     }
 }

@@ -5,7 +5,7 @@ use crossbeam_queue::{ArrayQueue, SegQueue};
 use faaa_queue::FAAAQueue;
 use lfqueue::AllocBoundedQueue;
 use lprq_rs::LPRQueue;
-use throng::Queue;
+use throng::{Pool, Queue};
 
 use super::items::Large;
 use super::mixes::{BURST, Mix};
@@ -138,8 +138,7 @@ pub fn all() -> Vec<Row> {
         ours(row!(Tried, "queue-try", BOUNDED)),
         waiting(row!(Queue, "queue-unbounded", UNBOUNDED)),
         ours(row!(Tried, "queue-unbounded-try", UNBOUNDED)),
-        // A pool goes here: `Row { in_order: false, ..ours(row!(Pool, "pool", UNBOUNDED)) }`, with
-        // its `Exchange` in ours.rs and its name in the help of `--methods`.
+        Row { in_order: false, ..ours(row!(Pool, "pool", UNBOUNDED)) },
         row!(SegQueue, "seg-queue", UNBOUNDED),
         row!(CrossbeamChannel, "crossbeam-bounded", BOUNDED),
         row!(CrossbeamChannel, "crossbeam-unbounded", UNBOUNDED),

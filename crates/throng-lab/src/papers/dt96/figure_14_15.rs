@@ -78,8 +78,8 @@ fn contenders() -> Vec<PoolChoice> {
     INSIDE.iter().map(on_counters).chain(ours()).collect()
 }
 
-fn ours() -> [PoolChoice; 1] {
-    [PoolChoice::queue()]
+fn ours() -> [PoolChoice; 2] {
+    [PoolChoice::queue(), PoolChoice::pool()]
 }
 
 /// The curves with ours marked as such.
@@ -197,7 +197,7 @@ mod tests {
     fn a_small_one_can_be_made() {
         let findings = find(&Lab::new(true, 1, 2)).unwrap();
         assert_eq!(findings.panels.len(), 2);
-        assert_eq!(findings.panels[0].series.len(), INSIDE.len() + 1);
+        assert_eq!(findings.panels[0].series.len(), INSIDE.len() + 2);
         assert!(findings.claims.iter().all(|claim| claim.holds.is_none()), "too small to judge");
     }
 }

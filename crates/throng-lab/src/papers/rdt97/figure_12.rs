@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn a_small_one_can_be_made() {
         let findings = find(&Lab::new(true, 1, 2)).unwrap();
-        assert_eq!(findings.panels[0].series.len(), 4);
+        assert_eq!(findings.panels[0].series.len(), 5);
         assert!(findings.claims.iter().all(|claim| claim.holds.is_none()), "too small to judge");
     }
 }

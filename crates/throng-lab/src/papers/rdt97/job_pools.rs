@@ -25,8 +25,8 @@ pub(super) fn reactive_pool(elements: usize) -> PoolChoice {
     PoolChoice::on_counters(RDT, &tree, elements)
 }
 
-fn ours() -> [PoolChoice; 1] {
-    [PoolChoice::queue()]
+fn ours() -> [PoolChoice; 2] {
+    [PoolChoice::queue(), PoolChoice::pool()]
 }
 
 /// The time until all jobs were done; ours marked as such.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use throng::pool::{JobQueue, Jobs, Queue, Rsu};
+use throng::pool::{JobQueue, Jobs, Pool, PoolShape, Queue, QueueShape, Rsu};
 use throng_sim::Sim;
 
 use super::Job;
@@ -59,8 +59,18 @@ impl PoolChoice {
     pub fn queue() -> Self {
         const NAME: &str = "Queue";
         Self::custom(NAME, |_| {
-            let queue = Queue::on_machine(None, 0);
+            let queue = Queue::on_machine(QueueShape::UNBOUNDED);
             Ok(Box::new(queue.map_err(|source| Error::Shape { method: NAME, source })?))
+        })
+    }
+
+    /// The library's own pool, with a leaf for each processor.
+    #[must_use]
+    pub fn pool() -> Self {
+        const NAME: &str = "Pool";
+        Self::custom(NAME, |processors| {
+            let pool = Pool::on_machine(&PoolShape::for_processors(processors));
+            Ok(Box::new(pool.map_err(|source| Error::Shape { method: NAME, source })?))
         })
     }
 

@@ -228,7 +228,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
     use throng::counter::methods;
     use throng::machine::WayOut;
-    use throng::pool::Queue;
+    use throng::pool::{Queue, QueueShape};
     use throng_sim::SimCpu;
 
     fn small(pool: PoolChoice, workload: Workload) -> JobsRun {
@@ -286,7 +286,7 @@ mod tests {
     fn a_job_that_is_lost_or_done_twice_is_found() {
         let error = |workload, times| {
             let tenth = PoolChoice::custom("tenth", move |_| {
-                let jobs = Queue::on_machine(None, 0).expect("any number of jobs");
+                let jobs = Queue::on_machine(QueueShape::UNBOUNDED).expect("any number of jobs");
                 Ok(Box::new(Tenth { jobs, count: AtomicU64::new(0), times }))
             });
             let run = small(tenth, workload);

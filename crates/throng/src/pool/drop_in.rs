@@ -1,0 +1,182 @@
+//! [`Queue`] with the names and methods of `crossbeam-queue`, so that a program that uses that crate can
+//! change to this one by one line:
+//!
+//! ```
+//! // use crossbeam_queue::{ArrayQueue, SegQueue};
+//! use throng::pool::drop_in::{ArrayQueue, SegQueue};
+//!
+//! let few = ArrayQueue::new(1);
+//! assert_eq!(few.push('a'), Ok(()));
+//! assert_eq!(few.push('b'), Err('b'));
+//! assert_eq!(few.force_push('c'), Some('a'));
+//! assert_eq!(few.pop(), Some('c'));
+//!
+//! let many = SegQueue::new();
+//! many.push(1);
+//! assert_eq!((many.pop(), many.pop()), (Some(1), None));
+//! ```
+//!
+//! Two things differ: items must be [`Send`], and `SegQueue::new` is not `const`. New programs take
+//! [`Queue`], which can also wait and be closed.
+
+use super::{PushError, Queue};
+
+/// A bounded queue; `push` and `pop` never wait.
+#[derive(Debug)]
+pub struct ArrayQueue<T: Send> {
+    queue: Queue<T>,
+    capacity: usize,
+}
+
+impl<T: Send> ArrayQueue<T> {
+    /// A queue for at most `capacity` items.
+    ///
+    /// # Panics
+    /// If `capacity` is 0, or above [`QueueShape::MOST_CAPACITY`](super::QueueShape::MOST_CAPACITY).
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        ArrayQueue { queue: Queue::bounded(capacity), capacity }
+    }
+
+    /// Pushes if there is room.
+    ///
+    /// # Errors
+    /// The item, when the queue is full.
+    #[inline]
+    pub fn push(&self, item: T) -> Result<(), T> {
+        self.queue.try_push(item).map_err(PushError::into_inner)
+    }
+
+    /// Pushes; where there is no room, the oldest item is taken out and returned.
+    pub fn force_push(&self, mut item: T) -> Option<T> {
+        let mut oldest = None;
+        while let Err(back) = self.push(item) {
+            item = back;
+            // More than one has to go only if others push meanwhile; they are dropped, the last is told.
+            oldest = self.pop().or(oldest);
+        }
+        oldest
+    }
+
+    /// Pops if there is an item.
+    #[inline]
+    pub fn pop(&self) -> Option<T> {
+        self.queue.try_pop().ok()
+    }
+
+    /// The most items that fit in.
+    pub const fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// How many items are inside.
+    pub fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether there is no item inside.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Whether there is no room.
+    pub fn is_full(&self) -> bool {
+        self.queue.is_full()
+    }
+}
+
+/// An unbounded queue; `pop` never waits.
+#[derive(Debug)]
+pub struct SegQueue<T: Send> {
+    queue: Queue<T>,
+}
+
+impl<T: Send> SegQueue<T> {
+    /// An empty queue.
+    #[must_use]
+    pub fn new() -> Self {
+        SegQueue { queue: Queue::unbounded() }
+    }
+
+    /// Pushes.
+    #[inline]
+    pub fn push(&self, item: T) {
+        // Nobody can close it or fill it.
+        drop(self.queue.push(item));
+    }
+
+    /// Pops if there is an item.
+    #[inline]
+    pub fn pop(&self) -> Option<T> {
+        self.queue.try_pop().ok()
+    }
+
+    /// How many items are inside.
+    pub fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether there is no item inside.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+}
+
+impl<T: Send> Default for SegQueue<T> {
+    fn default() -> Self {
+        SegQueue::new()
+    }
+}
+
+/// The items of a queue, taken out one by one.
+#[derive(Debug)]
+pub struct IntoIter<T: Send>(Queue<T>);
+
+impl<T: Send> Iterator for IntoIter<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.0.try_pop().ok()
+    }
+}
+
+impl<T: Send> IntoIterator for ArrayQueue<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter(self.queue)
+    }
+}
+
+impl<T: Send> IntoIterator for SegQueue<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter(self.queue)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_makes_room() {
+        let queue = ArrayQueue::new(2);
+        assert_eq!((queue.push(1), queue.push(2), queue.push(3)), (Ok(()), Ok(()), Err(3)));
+        assert!(queue.is_full() && queue.len() == 2 && queue.capacity() == 2);
+        assert_eq!(queue.force_push(4), Some(1));
+        assert_eq!(queue.into_iter().collect::<Vec<_>>(), [2, 4]);
+    }
+
+    #[test]
+    fn all_that_was_pushed_comes_out() {
+        let queue = SegQueue::default();
+        (0..1000).for_each(|item| queue.push(item));
+        assert_eq!(queue.pop(), Some(0));
+        assert_eq!((queue.len(), queue.is_empty()), (999, false));
+        assert!(queue.into_iter().eq(1..1000));
+    }
+}
