@@ -10,8 +10,8 @@ const MOST_BOLD_FROM: u64 = 1 << 10;
 
 /// Who collided with another pauses 2^`FIRST_PAUSE` times, and twice as often each time, up to
 /// 2^`LAST_PAUSE`. In that time the other does its next calls with all it needs in its own cache.
-const FIRST_PAUSE: u32 = 6;
-const LAST_PAUSE: u32 = 7;
+const FIRST_PAUSE: u32 = 7;
+const LAST_PAUSE: u32 = 8;
 /// So many collisions in one call mean that there is a crowd.
 const CROWD: u32 = 3;
 

@@ -147,7 +147,7 @@ impl<T: Send, M: Machine> Blocks<T, M> {
         if hint.is_of(self.block(ticket)) {
             self.find_in(ticket, &hint)
         } else {
-            let frame = self.find_anew(side, self.block(ticket));
+            let frame = self.find_anew(side, ticket);
             self.find_in(ticket, &Hint::of(self.block(ticket), self.frames.get(frame)))
         }
     }
@@ -169,12 +169,17 @@ impl<T: Send, M: Machine> Blocks<T, M> {
         Found { slot: unsafe { &*slot }, this_use: hint.this_use }
     }
 
-    /// The frame of a block, which goes into the hint.
+    /// The frame of a ticket's block. It goes into the hint, but not by everybody who comes to a new
+    /// block: all would write the same.
     #[cold]
     #[inline(never)]
-    fn find_anew(&self, side: Side, block: u64) -> usize {
+    fn find_anew(&self, side: Side, ticket: Ticket) -> usize {
+        const WRITERS: usize = 16;
+        let block = self.block(ticket);
         let frame = self.find_or_place(block);
-        self.hints[side as usize].write(&Hint::of(block, self.frames.get(frame)));
+        if self.index(ticket).is_multiple_of(self.slot_mask.div_ceil(WRITERS).max(1)) {
+            self.hints[side as usize].write(&Hint::of(block, self.frames.get(frame)));
+        }
         frame
     }
 
