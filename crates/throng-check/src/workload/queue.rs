@@ -1,7 +1,7 @@
 //! Queues and pools: every kind that there is, and what to do with it.
 
 use throng::machine::{Machine, WayOut};
-use throng::pool::{Jobs, PopError, PushError, Queue, QueueShape};
+use throng::pool::{Closed, Jobs, Pool, PoolShape, PopError, PushError, Queue, QueueShape, Rsu};
 
 use super::Parcel;
 use crate::spec::queue::{Fullness, Order};
@@ -46,6 +46,24 @@ impl<T: Send, M: Machine> Store<T, M> for Queue<T, M> {
 
     fn close_on(&self, cpu: &M::Cpu) -> bool {
         Queue::close_on(self, cpu)
+    }
+}
+
+impl<T: Send, M: Machine> Store<T, M> for Pool<T, M> {
+    fn try_push_on(&self, cpu: &M::Cpu, item: T) -> Result<(), PushError<T>> {
+        Pool::push_on(self, cpu, item).map_err(|Closed(item)| PushError::Closed(item))
+    }
+
+    fn try_pop_on(&self, cpu: &M::Cpu) -> Result<T, PopError> {
+        Pool::try_pop_on(self, cpu)
+    }
+
+    fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError> {
+        Pool::pop_on(self, cpu, way_out)
+    }
+
+    fn close_on(&self, cpu: &M::Cpu) -> bool {
+        Pool::close_on(self, cpu)
     }
 }
 
@@ -95,6 +113,8 @@ pub struct Can {
 impl Can {
     /// All of it.
     pub const ALL: Can = Can { be_bounded: true, be_closed: true, survive_halts: true };
+    /// It can be closed, and that is all.
+    pub const CLOSE: Can = Can { be_bounded: false, be_closed: true, survive_halts: false };
     /// What every place for [`Jobs`] can.
     pub const JOBS: Can = Can { be_bounded: false, be_closed: false, survive_halts: false };
 }
@@ -109,6 +129,9 @@ pub struct Kind<M: Machine> {
     pub fullness: Fullness,
     /// What it can do.
     pub can: Can,
+    /// How many preemptions of two processors, and of three, an exhaustive check can try: the more words a
+    /// call touches, the fewer.
+    pub preemptions: [usize; 2],
     /// Makes one with a capacity, if it can have one, and with small pieces of memory of so many items,
     /// if it has such.
     pub build: fn(capacity: Option<usize>, block: usize) -> AnyStore<M>,
@@ -129,7 +152,8 @@ impl<M: Machine> std::fmt::Debug for Kind<M> {
 }
 
 impl<M: Machine> Kind<M> {
-    /// A kind that says that it is full as [`Fullness::ItemsAndPushes`] tells.
+    /// A kind that says that it is full as [`Fullness::ItemsAndPushes`] tells, and is small enough for any
+    /// check.
     #[must_use]
     pub fn new(
         name: &'static str,
@@ -137,19 +161,30 @@ impl<M: Machine> Kind<M> {
         can: Can,
         build: fn(capacity: Option<usize>, block: usize) -> AnyStore<M>,
     ) -> Self {
-        Kind { name, order, fullness: Fullness::ItemsAndPushes, can, build }
+        let preemptions = [usize::MAX; 2];
+        Kind { name, order, fullness: Fullness::ItemsAndPushes, can, preemptions, build }
     }
 }
 
 /// Every kind of queue and pool that the library has.
 #[must_use]
 pub fn kinds<M: Machine>() -> Vec<Kind<M>> {
+    let queue_kind =
+        Kind::new("queue", Order::Fifo, Can::ALL, |capacity, block| queue(capacity, block));
+    let pool_kind = Kind::new("pool", Order::Any, Can::CLOSE, |_, _| pool());
     vec![
-        Kind::new("queue", Order::Fifo, Can::ALL, |capacity, block| queue(capacity, block)),
-        Kind::new("queue-of-jobs", Order::Fifo, Can::JOBS, |_, block| {
-            Box::new(ByJobs(queue(None, block)))
+        Kind { preemptions: [1, 0], ..queue_kind },
+        Kind { preemptions: [1, 1], ..pool_kind },
+        Kind::new("rsu", Order::Any, Can::JOBS, |_, _| {
+            Box::new(ByJobs(Box::new(Rsu::on_machine(2))))
         }),
     ]
+}
+
+/// A small one, with a tree of which every part is used.
+fn pool<M: Machine>() -> AnyStore<M> {
+    let shape = PoolShape { leaves: 2, depth: 1, prism: 1, spin: 1, turn_every: 2, crowd: 1 };
+    Box::new(Pool::on_machine(&shape).unwrap_or_else(|error| panic!("pool: {error}")))
 }
 
 /// A queue's shape for a check: pieces of `block` items, or as large as usual where that is 0.

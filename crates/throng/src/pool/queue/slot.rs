@@ -19,7 +19,7 @@
 //! the bit, or both; and where the bit is set, the item belongs to who brings the state from *full* to
 //! *in hands*: the consumer, who then has it, or the producer, who then pushes it anew.
 
-use std::mem::{self, MaybeUninit};
+use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 use crate::machine::{Cell, Machine, Word};
@@ -102,7 +102,7 @@ impl<T: Send, M: Machine> Slot<T, M> {
         // SAFETY: full, and nobody disputes that it is the caller's.
         let item = unsafe { self.read() };
         self.state.store(this.done(), Release);
-        Some(item)
+        Some(ManuallyDrop::into_inner(item))
     }
 
     /// Looks up to `polls` times whether the item is there.
@@ -118,7 +118,7 @@ impl<T: Send, M: Machine> Slot<T, M> {
         // SAFETY: it was full, and only one brings it from there to here.
         let item = unsafe { self.read() };
         self.state.store(this.done(), Release);
-        Some(item)
+        Some(ManuallyDrop::into_inner(item))
     }
 
     /// Whether both, producer and consumer, have come and gone. Then what they did is visible.
@@ -133,17 +133,20 @@ impl<T: Send, M: Machine> Slot<T, M> {
         }
         self.state.store(this.done(), Relaxed);
         // SAFETY: full, and we are alone.
-        Some(unsafe { self.read() })
+        Some(ManuallyDrop::into_inner(unsafe { self.read() }))
     }
 
+    /// The item, which is not dropped by accident: a processor that is halted for ever before the state
+    /// says that the item has gone is taken apart, and then it must still be in the slot.
+    ///
     /// # Safety
     /// The item is there, nobody else looks at it, and nobody reads it again.
     #[inline]
-    unsafe fn read(&self) -> T {
+    unsafe fn read(&self) -> ManuallyDrop<T> {
         // SAFETY: nobody else looks at it.
         let item =
             unsafe { self.item.with_mut(|place| mem::replace(place, MaybeUninit::uninit())) };
         // SAFETY: it is there.
-        unsafe { item.assume_init() }
+        ManuallyDrop::new(unsafe { item.assume_init() })
     }
 }

@@ -217,14 +217,17 @@ impl<T: Send, M: Machine> Leaf<T, M> {
         self.0.state.compare_exchange(seen.0, seen.0, AcqRel, Relaxed).is_ok()
     }
 
-    /// Lets no job in any more. Waits for who is at work here.
-    pub(super) fn close(&self, cpu: &M::Cpu) {
+    /// Lets no job in any more. Waits for who is at work here. Tells whether it was open.
+    pub(super) fn close(&self, cpu: &M::Cpu) -> bool {
         let state = &self.0.state;
         loop {
             let free = state.wait_while(cpu, Acquire, |state| State(state).is_locked());
             let closed = free | CLOSED;
-            if free == closed || state.compare_exchange(free, closed, AcqRel, Relaxed).is_ok() {
-                return;
+            if free == closed {
+                return false;
+            }
+            if state.compare_exchange(free, closed, AcqRel, Relaxed).is_ok() {
+                return true;
             }
         }
     }

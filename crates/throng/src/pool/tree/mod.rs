@@ -44,7 +44,7 @@ pub use native::{Drain, PoolBuilder};
 pub use shape::PoolShape;
 
 use std::fmt;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 use self::balancer::{Balancer, Way};
 use self::bell::Bells;
@@ -266,10 +266,11 @@ impl<T: Send, M: Machine> Pool<T, M> {
         if self.is_closed() {
             return false;
         }
-        self.leaves.iter().for_each(|leaf| leaf.close(cpu));
-        let first = self.closed.swap(1, AcqRel) == 0;
+        // All begin with the same leaf: who closes that one closes the pool, the others help.
+        let closed: Vec<bool> = self.leaves.iter().map(|leaf| leaf.close(cpu)).collect();
+        self.closed.store(1, Release);
         self.bells.ring_all();
-        first
+        closed[0]
     }
 
     /// Whether the pool is closed.
