@@ -1,4 +1,4 @@
-//! Shared counters and barriers, made to keep their speed as the crowd of threads grows.
+//! Shared counters, barriers, queues and pools, made to keep their speed as the crowd of threads grows.
 //!
 //! A shared counter is the simplest way for threads to agree: unique ids, sequence numbers, loop
 //! indices, slots of a queue. It is also the simplest hot spot: every call moves the same cache
@@ -82,6 +82,17 @@
 //! spin for some microseconds, then let others run, then sleep. [`barrier`] has the methods to choose
 //! from.
 //!
+//! **Hand over.** [`Queue`] is first in, first out; [`Pool`] has no order and is much faster where threads
+//! put and take; [`for_each_index`] shares out a loop:
+//!
+//! ```
+//! use throng::{Queue, for_each_index};
+//!
+//! let squares = Queue::unbounded();
+//! for_each_index(0..100, 4, |index| squares.push(index * index).unwrap());
+//! assert_eq!(squares.drain().sum::<usize>(), 328_350);
+//! ```
+//!
 //! **Treat all alike.** Every counter implements [`counter::Counting`], and [`counter::methods`]
 //! lists them; every barrier implements [`barrier::Meeting`], and [`barrier::methods`] lists those:
 //!
@@ -102,10 +113,11 @@
 //! nothing: the instructions are those of hand-written atomics, and a test compares them.
 //!
 //! # Panics
-//! No call of a counter panics. `wait` of a barrier panics when a member that it would wait for has
+//! No call of a counter, a queue or a pool panics. `wait` of a barrier panics when a member that it would wait for has
 //! died, left or given up; `wait_checked` returns an error instead. Constructors of a shape that
 //! cannot be built return a [`ShapeError`] that names the value and what is allowed;
-//! [`Barrier::new`] and [`Barrier::team`] panic with that message.
+//! [`Barrier::new`], [`Barrier::team`] and [`Queue::bounded`] panic with that message. [`for_each_index`]
+//! passes on the panic of its function.
 
 pub mod barrier;
 pub mod counter;
