@@ -2,8 +2,9 @@
 //!
 //! DT96 has a job queue of an array and two counters: each push and each pop draws a ticket, and the two
 //! with the same ticket meet at an element of the array. This is that queue, brought up to date: the
-//! counters are two words, a ticket is one `fetch_add`, and the array has no end, so that an element is
-//! used for one push and one pop and nobody ever waits for the one who used it before.
+//! counters are two words, a ticket is one `fetch_add` (or `compare_exchange`, while few are there), and the
+//! array has no end, so that an element is used for one push and one pop and nobody ever waits for the one
+//! who used it before.
 //!
 //! | module | what it does |
 //! |---|---|
