@@ -61,12 +61,6 @@ impl<T, F: Fn(usize) -> T> Growing<T, F> {
         }
     }
 
-    /// The entry `index`, if it is one of the first, made at once.
-    #[inline]
-    pub fn get_first(&self, index: usize) -> Option<&T> {
-        self.first.get(index)
-    }
-
     #[cold]
     fn get_later(&self, index: usize) -> &T {
         // The size of the first segment is a power of two.

@@ -144,13 +144,6 @@ impl<M: Machine> WayOut<'_, M> {
         WayOut { deadline: Some(cpu.clock().saturating_add(time)), ..WayOut::none() }
     }
 
-    /// Whether there is a way out at all.
-    #[inline]
-    #[must_use]
-    pub const fn exists(&self) -> bool {
-        self.alarm.is_some() || self.deadline.is_some()
-    }
-
     /// Whether the wait should end.
     #[must_use]
     pub fn is_open(&self, cpu: &M::Cpu) -> bool {

@@ -63,8 +63,9 @@ use tickets::{NoTicket, Ticket, Tickets, ToPush};
 /// `try_push` and `try_pop` never wait, and no thread that stops in the middle of a call, for a while or
 /// for ever, keeps the calls of others from returning:
 /// - A consumer that stops has an item in its hands, or will get the next one; nothing else is held up.
-/// - A producer that stops with its item not yet in place is passed over after a microsecond or so, and
-///   takes a new place when it goes on. Until then it counts as an item when *full* is answered.
+/// - A producer that stops with its item not yet in place is passed over after a microsecond or so (where that
+///   happens often, up to a hundred), and takes a new place when it goes on. Until then it counts as an item
+///   when *full* is answered.
 /// - [`try_pop`](Queue::try_pop) answers *empty* only if there was an instant during the call when every
 ///   item pushed had been taken or was in the hands of a consumer.
 /// - [`try_push`](Queue::try_push) answers *full* only if there was an instant during the call when the
