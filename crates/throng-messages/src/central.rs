@@ -1,0 +1,38 @@
+//! One role that gives out all numbers: what every other structure is compared with.
+
+use crate::message::{Event, Message};
+use crate::plan::{Plan, WayIn};
+use crate::post::Post;
+use crate::role::Role;
+
+/// Gives out numbers, `step` apart: `CountingProc` of DT96, Figure 17.
+#[derive(Clone, Copy, Debug)]
+pub struct Dispenser {
+    next: u64,
+    step: u64,
+}
+
+impl Dispenser {
+    /// Gives out `first`, `first + step`, and so on.
+    #[must_use]
+    pub fn new(first: u64, step: u64) -> Self {
+        Dispenser { next: first, step }
+    }
+
+    /// Answers an asker. Many numbers at a time follow each other only where `step` is 1.
+    pub fn on(&mut self, event: Event, post: &mut Post) {
+        if let Event::Message(Message::Ask { asker, count }) = event {
+            debug_assert!(count == 1 || self.step == 1, "these numbers do not follow each other");
+            post.send(asker, Message::Numbers { first: self.next, count });
+            self.next += count * self.step;
+        }
+    }
+}
+
+impl Plan {
+    /// One role that gives out all numbers.
+    #[must_use]
+    pub fn central() -> Plan {
+        Plan::new(vec![Role::Dispenser(Dispenser::new(0, 1))], WayIn::Any { first: 0, count: 1 })
+    }
+}

@@ -1,0 +1,49 @@
+//! Counters and barriers for processors that share nothing but messages (DT96, section 4).
+//!
+//! Everything here is a state machine without input or output: no sockets, no threads, no clock. A
+//! [`Plan`] describes a counter as a set of [`Role`]s, each with a number; a *host* puts the roles on
+//! whatever it has (threads, nodes of a simulated network, MPI ranks), carries [`Message`]s between
+//! them, and tells them the time:
+//!
+//! ```
+//! use throng_messages::{Address, Event, Message, Plan, Post};
+//! use throng::machine::SplitMix64;
+//!
+//! // The smallest host: one client asks once, nothing takes time.
+//! let plan = Plan::central();
+//! let (to, message) = plan.ask(0, &mut SplitMix64::from_state(1));
+//! let mut roles = plan.into_roles();
+//! let mut post = Post::new();
+//! post.send(to, message);
+//! let mut answers = Vec::new();
+//! while let Some((to, message)) = post.next_message() {
+//!     match to {
+//!         Address::Role(number) => roles[number as usize].on(Event::Message(message), 0, &mut post),
+//!         Address::Client(_) => answers.push(message),
+//!     }
+//! }
+//! assert_eq!(answers, [Message::Numbers { first: 0, count: 1 }]);
+//! ```
+//!
+//! # What a host owes the roles
+//!
+//! - Every message arrives, once, after any time. Messages from one sender to one receiver arrive in
+//!   the order in which they were sent; nothing else is promised about order.
+//! - A timer rings at its time or later. It may ring more than once, and after it has lost its
+//!   meaning: roles know which rings to ignore.
+//! - Time never goes back as seen by one role. Its unit is the host's: cycles, nanoseconds.
+//! - A role handles one event at a time.
+
+#![forbid(unsafe_code)]
+
+mod central;
+mod message;
+mod plan;
+mod post;
+mod role;
+
+pub use central::Dispenser;
+pub use message::{Address, Event, Message, Timer};
+pub use plan::{Plan, Traffic};
+pub use post::Post;
+pub use role::{Role, Time};
