@@ -187,12 +187,12 @@ fn pool<M: Machine>() -> AnyStore<M> {
     Box::new(Pool::on_machine(&shape).unwrap_or_else(|error| panic!("pool: {error}")))
 }
 
-/// A queue's shape for a check: pieces of `block` items, or as large as usual where that is 0.
+/// A queue's shape for a check: pieces of `block` items, 2 at least, or as large as usual where that is 0.
 #[must_use]
 pub fn queue_shape(capacity: Option<usize>, block: usize) -> QueueShape {
     match block {
         0 => capacity.map_or(QueueShape::UNBOUNDED, QueueShape::bounded),
-        _ => QueueShape::tiny(capacity, block.next_power_of_two().ilog2()),
+        _ => QueueShape::tiny(capacity, block.next_power_of_two().ilog2().max(1)),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Two threads each write a word and then look at the other's: one of them must see what the other
 //! wrote. That takes a full fence between write and look, on both sides. Linux can make every running
 //! thread of the program pass a fence at the caller's command (`membarrier`); then the other side needs
-//! none, only a compiler that keeps the order. Where the system does not do that, both sides have full
+//! none, only a compiler that keeps the order. Where the system does not do that, both sides need full
 //! fences.
 
 use std::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
@@ -15,20 +15,15 @@ const TWO_SIDED: u8 = 2;
 /// Which kind this program has. Once known, it stays.
 static KIND: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-#[inline]
-pub(super) fn light() {
-    if KIND.load(Ordering::Relaxed) == ONE_SIDED {
-        compiler_fence(Ordering::SeqCst);
-    } else {
-        light_at_first();
-    }
+/// Whether [`light`] is enough. Once it has been, it is.
+pub(super) fn are_one_sided() -> bool {
+    kind() == ONE_SIDED
 }
 
-/// Before the kind is known a full fence is right, whatever it turns out to be.
-#[cold]
-fn light_at_first() {
-    fence(Ordering::SeqCst);
-    kind();
+/// Where fences [are one-sided](are_one_sided).
+#[inline]
+pub(super) fn light() {
+    compiler_fence(Ordering::SeqCst);
 }
 
 #[cold]
@@ -108,6 +103,7 @@ mod tests {
     #[test]
     fn of_two_that_write_and_look_one_sees_the_other() {
         const ROUNDS: usize = 20_000;
+        let light = if are_one_sided() { light } else { || fence(Ordering::SeqCst) };
         let words = [const { AtomicU64::new(0) }; 2];
         let (start, end) = (Barrier::new(2), Barrier::new(2));
         let play = |me: usize, fence: fn()| -> Vec<u64> {

@@ -99,9 +99,21 @@ pub unsafe trait Machine: Debug + Sized + Send + Sync + 'static {
     /// A memory fence, as [`std::sync::atomic::fence`].
     fn fence(order: Ordering);
 
+    /// Says that this processor will soon write at this address, which may be any: a hint.
+    #[inline]
+    fn prefetch(address: *const ()) {
+        let _ = address;
+    }
+
+    /// Whether a [`light_fence`](Machine::light_fence) is one. If not, it takes a full
+    /// [`fence`](Machine::fence) instead.
+    fn has_light_fence() -> bool {
+        true
+    }
+
     /// One half of a sequentially consistent fence: it is one against every
-    /// [`heavy_fence`](Machine::heavy_fence), and against nothing else. For the side that comes here all
-    /// the time: where the system helps, it costs nothing.
+    /// [`heavy_fence`](Machine::heavy_fence), and against nothing else; but only where the machine
+    /// [has it](Machine::has_light_fence). For the side that comes here all the time: it costs nothing.
     #[inline]
     fn light_fence() {
         Self::fence(Ordering::SeqCst);

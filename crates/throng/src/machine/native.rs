@@ -44,6 +44,23 @@ unsafe impl Machine for Native {
     }
 
     #[inline]
+    #[cfg(target_arch = "x86_64")]
+    fn prefetch(address: *const ()) {
+        // SAFETY: touches nothing that a program can see, whatever the address.
+        unsafe {
+            std::arch::asm!(
+                "prefetchw [{address}]",
+                address = in(reg) address,
+                options(nostack, preserves_flags, readonly)
+            );
+        }
+    }
+
+    fn has_light_fence() -> bool {
+        fences::are_one_sided()
+    }
+
+    #[inline]
     fn light_fence() {
         fences::light();
     }

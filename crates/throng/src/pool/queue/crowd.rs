@@ -36,21 +36,16 @@ pub(super) struct Crowd<M: Machine> {
     told: M::Word,
     /// How often they pause before they are told.
     breath: M::Word,
-    /// How often a consumer looks for an item that is on its way before it passes the producer over. More
-    /// each time that one is: a consumer and a producer that are equally fast could pass each other for
-    /// ever.
-    polls: M::Word,
     /// The processor that last drew a ticket in the middle of a block, and how many times in a row.
     last: M::Word,
 }
 
 impl<M: Machine> Crowd<M> {
-    pub(super) fn new(name: &'static str, polls: u32) -> Line<Self> {
+    pub(super) fn new(name: &'static str) -> Line<Self> {
         Line::new::<M>(Place::named(name), |spot| Crowd {
             bold: M::Word::new(0, spot),
             bold_from: M::Word::new(BOLD_FROM, spot),
             told: M::Word::new(0, spot),
-            polls: M::Word::new(u64::from(polls), spot),
             breath: M::Word::new(1, spot),
             last: M::Word::new(0, spot),
         })
@@ -74,17 +69,6 @@ impl<M: Machine> Crowd<M> {
         self.bold.store(0, Relaxed);
         let bold_from = self.bold_from.load(Relaxed);
         self.bold_from.store((2 * bold_from).min(MOST_BOLD_FROM), Relaxed);
-    }
-
-    /// How often a consumer looks for an item that is on its way.
-    pub(super) fn polls(&self) -> u32 {
-        self.polls.load(Relaxed) as u32
-    }
-
-    /// A producer was passed over that was on its way.
-    pub(super) fn be_patient(&self) {
-        let polls = self.polls.load(Relaxed);
-        self.polls.store((2 * polls).clamp(1, MOST_POLLS), Relaxed);
     }
 
     /// Whether those who came last were told that there is nothing.
@@ -140,6 +124,42 @@ impl<M: Machine> Crowd<M> {
     }
 }
 
+/// How long consumers wait for an item that is on its way before they pass its producer over.
+///
+/// Longer each time that one is passed over, for a consumer and a producer that are equally fast could pass
+/// each other for ever; shorter again while all goes well.
+#[derive(Debug)]
+pub(super) struct Forbearance<M: Machine> {
+    polls: Line<M::Word>,
+    first: u64,
+}
+
+impl<M: Machine> Forbearance<M> {
+    /// Consumers look `polls` times at first.
+    pub(super) fn new(polls: u32) -> Self {
+        let first = u64::from(polls);
+        Forbearance { polls: Line::word::<M>(first, Place::named("forbearance")), first }
+    }
+
+    /// How often a consumer looks for an item that is on its way.
+    pub(super) fn polls(&self) -> u32 {
+        self.polls.load(Relaxed) as u32
+    }
+
+    /// A producer was passed over that was on its way.
+    pub(super) fn grow(&self) {
+        self.polls.store((2 * self.polls.load(Relaxed)).clamp(1, MOST_POLLS), Relaxed);
+    }
+
+    /// Many items have come in time.
+    pub(super) fn shrink(&self) {
+        let polls = self.polls.load(Relaxed);
+        if polls > self.first {
+            self.polls.store((polls - polls.div_ceil(4)).max(self.first), Relaxed);
+        }
+    }
+}
+
 /// Pauses after a collision.
 #[derive(Debug)]
 pub(super) struct Pauses {
@@ -156,5 +176,26 @@ impl Pauses {
         cpu.pause(1 << (FIRST_PAUSE + self.collisions).min(LAST_PAUSE));
         self.collisions += 1;
         self.collisions >= CROWD
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Native;
+
+    #[test]
+    fn forbearance_grows_while_producers_are_late_and_shrinks_again() {
+        let forbearance = Forbearance::<Native>::new(128);
+        assert_eq!(forbearance.polls(), 128);
+        (0..40).for_each(|_| forbearance.grow());
+        assert_eq!(forbearance.polls(), MOST_POLLS as u32);
+        (0..40).for_each(|_| forbearance.shrink());
+        assert_eq!(forbearance.polls(), 128, "as at first, and not less");
+        let none = Forbearance::<Native>::new(0);
+        none.grow();
+        assert_eq!(none.polls(), 1);
+        none.shrink();
+        assert_eq!(none.polls(), 0);
     }
 }

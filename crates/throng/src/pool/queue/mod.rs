@@ -29,7 +29,8 @@ pub use native::{Drain, Iter};
 use super::{Jobs, PopError, PushError};
 use crate::ShapeError;
 use crate::machine::{Machine, Native, WayOut};
-use blocks::{Blocks, Found, MOST_SLOT_BITS, Side};
+use blocks::{Blocks, Found, Hint, MOST_SLOT_BITS, Side};
+use slot::{Slot, Use};
 use tickets::{NoTicket, Ticket, Tickets, ToPush};
 
 /// A queue, first in, first out, for any number of producers and consumers; bounded or not.
@@ -81,7 +82,8 @@ use tickets::{NoTicket, Ticket, Tickets, ToPush};
 /// With few threads, a push and a pop are one `compare_exchange` each; who collides with another pauses
 /// for a few microseconds, in which the other can go on undisturbed. In a crowd they are one `fetch_add`
 /// each. An item of 8 bytes takes 16, in pieces of 256 items (fewer where the capacity is small). Pieces
-/// that were emptied are used again; an unbounded queue keeps four and gives the others back.
+/// that were emptied are used again. A bounded queue keeps them all while it lives; an unbounded one keeps
+/// four and gives the others back.
 pub struct Queue<T: Send, M: Machine = Native> {
     tickets: Tickets<M>,
     blocks: Blocks<T, M>,
@@ -139,7 +141,7 @@ impl QueueShape {
             ShapeError::check_range("capacity", capacity, 1..=Self::MOST_CAPACITY)?;
         }
         let most = Self::MOST_BLOCK_BITS as usize;
-        ShapeError::check_range("log2 of the block", self.block_bits as usize, 0..=most)?;
+        ShapeError::check_range("log2 of the block", self.block_bits as usize, 1..=most)?;
         Ok(self)
     }
 }
@@ -170,10 +172,10 @@ impl<T: Send, M: Machine> Queue<T, M> {
     fn starting_at(first: Ticket, shape: QueueShape) -> Result<Self, ShapeError> {
         let QueueShape { capacity, block_bits, .. } = shape.checked()?;
         let (spares, buckets) = match capacity {
-            None => (SPARES, BUCKETS),
+            None => (Some(SPARES), BUCKETS),
             Some(capacity) => {
                 let blocks = (capacity >> block_bits) + 2;
-                (blocks, (2 * blocks).next_power_of_two().min(MOST_BUCKETS))
+                (None, (2 * blocks).next_power_of_two().min(MOST_BUCKETS))
             }
         };
         Ok(Queue {
@@ -242,19 +244,53 @@ impl<T: Send, M: Machine> Queue<T, M> {
     #[inline(always)]
     fn push_once(&self, cpu: &M::Cpu, item: T) -> Result<(), NotPushed<T>> {
         let hint = self.blocks.hint(Side::Push);
-        let ToPush { ticket, is_awaited } = match self.tickets.draw_push(cpu) {
+        let drawn = match self.tickets.draw_push(cpu) {
             Ok(drawn) => drawn,
             Err(reason) => return Err(NotPushed { item, reason: Some(reason) }),
         };
-        let Found { slot, this_use } = self.blocks.find(Side::Push, ticket, hint);
+        let Some(found) = self.blocks.find(drawn.ticket, &hint) else {
+            return self.push_elsewhere(cpu, drawn, item);
+        };
         // SAFETY: the ticket was drawn to push with, and is used here only.
-        unsafe { slot.put(this_use, item) };
-        let back = self.blocks.take_back(ticket, slot, this_use);
-        if self.blocks.is_half_way(ticket) {
-            self.tickets.look_at_producers(cpu);
-            self.blocks.prepare_after(ticket, self.tickets.is_crowded());
+        unsafe { found.slot.put(found.this_use, item) };
+        if !found.is_scattered {
+            M::prefetch(Blocks::lines_after(found.slot));
         }
-        if is_awaited {
+        if self.blocks.may_have_gone() {
+            return self.push_disputed(drawn, found.slot, found.this_use);
+        }
+        if drawn.is_awaited {
+            self.tickets.tell_item();
+        }
+        Ok(())
+    }
+
+    /// In a block, or half of one, that nobody has come to before or not many.
+    #[cold]
+    #[inline(never)]
+    fn push_elsewhere(&self, cpu: &M::Cpu, drawn: ToPush, item: T) -> Result<(), NotPushed<T>> {
+        let found = self.blocks.find_anew(Side::Push, drawn.ticket);
+        // SAFETY: the ticket was drawn to push with, and is used here only.
+        unsafe { found.slot.put(found.this_use, item) };
+        let pushed = self.push_disputed(drawn, found.slot, found.this_use);
+        if self.blocks.is_half_way(drawn.ticket) {
+            self.tickets.look_at_producers(cpu);
+            self.blocks.prepare_after(drawn.ticket, self.tickets.is_crowded());
+        }
+        pushed
+    }
+
+    /// The item is in its slot, but its consumer may have gone without it.
+    #[cold]
+    #[inline(never)]
+    fn push_disputed(
+        &self,
+        drawn: ToPush,
+        slot: *const Slot<T, M>,
+        this_use: Use,
+    ) -> Result<(), NotPushed<T>> {
+        let back = self.blocks.take_back(drawn.ticket, slot, this_use);
+        if drawn.is_awaited {
             self.tickets.tell_item();
         }
         match back {
@@ -280,27 +316,55 @@ impl<T: Send, M: Machine> Queue<T, M> {
     #[inline(always)]
     fn pop_once(&self, cpu: &M::Cpu) -> Result<Option<T>, PopError> {
         let hint = self.blocks.hint(Side::Pop);
+        if self.blocks.stay()
+            && let Some(item) = self.pop_in_sight(cpu, &hint)
+        {
+            return Ok(Some(item));
+        }
         let ticket = self.tickets.draw_pop(cpu)?;
-        let found = self.blocks.find(Side::Pop, ticket, hint);
-        // SAFETY: the ticket was drawn to pop with, and this is the first try.
+        if let Some(found) = self.blocks.find(ticket, &hint) {
+            // SAFETY: the ticket was drawn to pop with, and this is the first try.
+            if let Some(item) = unsafe { found.slot.take(found.this_use) } {
+                return Ok(Some(item));
+            }
+        }
+        Ok(self.pop_elsewhere(cpu, ticket))
+    }
+
+    /// Where slots stay, one can look whether the item is there before the ticket is drawn: then there is
+    /// no need to know how far the producers are, or to touch their word.
+    #[inline(always)]
+    fn pop_in_sight(&self, cpu: &M::Cpu, hint: &Hint<T, M>) -> Option<T> {
+        let head = self.tickets.look_at_head()?;
+        let found = self.blocks.find(head.next(), hint)?;
+        if !found.slot.is_full(found.this_use) || !self.tickets.try_draw_pop(head) {
+            self.tickets.look_for_others(cpu, head);
+            return None;
+        }
+        // SAFETY: full it was, and who has its ticket is the caller, since now.
+        Some(unsafe { found.slot.take_full(found.this_use) })
+    }
+
+    /// From a block, or half of one, that nobody has come to before or not many; or the item was not
+    /// there.
+    #[cold]
+    #[inline(never)]
+    fn pop_elsewhere(&self, cpu: &M::Cpu, ticket: Ticket) -> Option<T> {
+        let found = self.blocks.find_anew(Side::Pop, ticket);
+        // SAFETY: the ticket was drawn to pop with, and its item has not been taken.
         let item = unsafe { found.slot.take(found.this_use) };
-        let item = match item {
-            None => self.take_late(cpu, ticket),
-            some => some,
-        };
+        let item = item.or_else(|| self.take_late(cpu, ticket));
         if self.blocks.is_half_way(ticket) {
             self.tickets.look_at_consumers(cpu);
             self.blocks.retire_before(ticket);
         }
-        Ok(item)
+        item
     }
 
     /// The item of a ticket drawn to pop with, which was not there at first. Waits a little, if its
     /// producer is on the way.
-    #[cold]
-    #[inline(never)]
     fn take_late(&self, cpu: &M::Cpu, ticket: Ticket) -> Option<T> {
-        let Found { slot, this_use } = self.blocks.find_again(ticket);
+        let Found { slot, this_use, .. } = self.blocks.find_again(ticket);
         let polls = self.tickets.polls_for(ticket);
         slot.wait_a_little(cpu, this_use, polls);
         // SAFETY: the caller has not got the item, and has not given up.

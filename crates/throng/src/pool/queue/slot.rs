@@ -1,13 +1,15 @@
 //! A slot: where one push and one pop meet, those with the same ticket.
 //!
-//! The slots of a block are used again and again. In its u-th use, the state of a slot is
+//! The slots of a block are used again for others. In block b, the state of a slot is
 //!
 //! | state | meaning | who goes on |
 //! |---|---|---|
-//! | 3u | empty: the producer has not come | the producer |
-//! | 3u + 1 | full: the item is there | the consumer |
-//! | 3u + 2 | in the hands of one of the two, after they disagreed | that one |
-//! | 3u + 3 | done: both have come and gone | empty in the next use |
+//! | less than 4b + 2 | the producer has not come | the producer |
+//! | 4b + 2 | full: the item is there | the consumer |
+//! | 4b + 3 | in the hands of one of the two, after they disagreed | that one |
+//! | 4b + 4 | done: both have come and gone | nobody |
+//!
+//! Here b is the number of the block counted from the beginning of the queue: it never comes again.
 //!
 //! The producer writes the item and says so, by a plain store. The consumer sees that, takes it and says
 //! done, by a plain store, too.
@@ -30,47 +32,41 @@ pub(super) struct Slot<T: Send, M: Machine> {
     item: M::Cell<MaybeUninit<T>>,
 }
 
-/// The states of one use.
+/// The states of the slots of one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Use(u64);
+pub(super) struct Use {
+    full: u64,
+}
 
 impl Use {
-    pub(super) const FIRST: Use = Use(0);
+    /// Before the first.
+    const NONE: u64 = 0;
 
     #[inline]
-    pub(super) const fn from_bits(bits: u64) -> Self {
-        Use(bits)
+    pub(super) const fn of_block(number: u64) -> Self {
+        Use { full: 4 * number + 2 }
     }
 
-    pub(super) const fn bits(self) -> u64 {
-        self.0
-    }
-
-    pub(super) const fn next(self) -> Self {
-        Use(self.done())
-    }
-
-    const fn empty(self) -> u64 {
-        self.0
-    }
-
-    const fn full(self) -> u64 {
-        self.0 + 1
+    /// For a block of which a half is known: twice its number, or one more.
+    #[inline]
+    pub(super) const fn of_half(half: u64) -> Self {
+        Use { full: 2 * (half | 1) }
     }
 
     const fn in_hands(self) -> u64 {
-        self.0 + 2
+        self.full + 1
     }
 
+    #[inline]
     const fn done(self) -> u64 {
-        self.0.wrapping_add(3)
+        self.full + 2
     }
 }
 
 impl<T: Send, M: Machine> Slot<T, M> {
     pub(super) fn new(spot: &M::Spot) -> Self {
         let item = M::Cell::new(MaybeUninit::uninit(), spot);
-        Slot { state: M::Word::new(Use::FIRST.empty(), spot), item }
+        Slot { state: M::Word::new(Use::NONE, spot), item }
     }
 
     /// The producer of this slot's ticket puts its item in. Then it must look whether the consumer has
@@ -86,7 +82,13 @@ impl<T: Send, M: Machine> Slot<T, M> {
                 place.write(item);
             });
         }
-        self.state.store(this.full(), Release);
+        self.state.store(this.full, Release);
+    }
+
+    /// Whether the item is there.
+    #[inline]
+    pub(super) fn is_full(&self, this: Use) -> bool {
+        self.state.load(Acquire) == this.full
     }
 
     /// The consumer of this slot's ticket takes the item, if it is there.
@@ -96,24 +98,31 @@ impl<T: Send, M: Machine> Slot<T, M> {
     /// the item before.
     #[inline]
     pub(super) unsafe fn take(&self, this: Use) -> Option<T> {
-        if self.state.load(Acquire) != this.full() {
-            return None;
-        }
+        // SAFETY: full, and for the rest as the caller promises.
+        if self.is_full(this) { Some(unsafe { self.take_full(this) }) } else { None }
+    }
+
+    /// The consumer of this slot's ticket takes the item.
+    ///
+    /// # Safety
+    /// As for [`take`](Slot::take), and the caller has seen that it is full.
+    #[inline]
+    pub(super) unsafe fn take_full(&self, this: Use) -> T {
         // SAFETY: full, and nobody disputes that it is the caller's.
         let item = unsafe { self.read() };
         self.state.store(this.done(), Release);
-        Some(ManuallyDrop::into_inner(item))
+        ManuallyDrop::into_inner(item)
     }
 
     /// Looks up to `polls` times whether the item is there.
     pub(super) fn wait_a_little(&self, cpu: &M::Cpu, this: Use, polls: u32) {
-        self.state.spin_while(cpu, polls, Acquire, |state| state == this.empty());
+        self.state.spin_while(cpu, polls, Acquire, |state| state != this.full);
     }
 
     /// The item, for the one of the two who comes first, where the consumer has said that it is gone.
     #[cold]
     pub(super) fn take_disputed(&self, this: Use) -> Option<T> {
-        let taken = self.state.compare_exchange(this.full(), this.in_hands(), SeqCst, Acquire);
+        let taken = self.state.compare_exchange(this.full, this.in_hands(), SeqCst, Acquire);
         taken.ok()?;
         // SAFETY: it was full, and only one brings it from there to here.
         let item = unsafe { self.read() };
@@ -128,7 +137,7 @@ impl<T: Send, M: Machine> Slot<T, M> {
 
     /// The item that nobody has taken, when nobody uses the slot any more.
     pub(super) fn take_left(&mut self, this: Use) -> Option<T> {
-        if self.state.load(Relaxed) != this.full() {
+        if self.state.load(Relaxed) != this.full {
             return None;
         }
         self.state.store(this.done(), Relaxed);

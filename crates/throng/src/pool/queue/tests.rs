@@ -15,7 +15,7 @@ fn tiny(capacity: Option<usize>, block_bits: u32) -> Queue<u64> {
 
 #[test]
 fn items_leave_as_they_came() {
-    for block_bits in [0, 1, 3, 8] {
+    for block_bits in [1, 3, 8] {
         for capacity in [None, Some(1), Some(2), Some(5), Some(100)] {
             let queue = tiny(capacity, block_bits);
             let room = capacity.unwrap_or(70) as u64;
@@ -108,7 +108,7 @@ fn a_producer_that_was_passed_over_keeps_its_item() {
     // The first ticket has no item, but the second has.
     assert_eq!(queue.try_pop(), Ok(8));
     assert_eq!(queue.try_pop(), Err(PopError::Empty));
-    let Found { slot, this_use } = queue.blocks.find_again(stopped);
+    let Found { slot, this_use, .. } = queue.blocks.find_again(stopped);
     // SAFETY: the ticket was drawn above, and is used here only.
     unsafe { slot.put(this_use, 7) };
     assert_eq!(queue.blocks.take_back(stopped, slot, this_use), Some(7));
@@ -121,7 +121,7 @@ fn a_consumer_in_a_hurry_takes_what_came_in_the_last_moment() {
     let cpu = Native::cpu();
     let ticket = queue.tickets.draw_push(&cpu).expect("there is room").ticket;
     assert_eq!(queue.tickets.draw_pop(&cpu), Ok(ticket));
-    let Found { slot, this_use } = queue.blocks.find_again(ticket);
+    let Found { slot, this_use, .. } = queue.blocks.find_again(ticket);
     // SAFETY: the ticket was drawn above, and is used here only.
     unsafe { slot.put(this_use, 7) };
     assert_eq!(queue.blocks.give_up(ticket), Some(7));

@@ -7,7 +7,7 @@
 //! | bits | tail |
 //! |---|---|
 //! | 63..21 | the next ticket |
-//! | 20..1 | room: so many more may be drawn, two's complement |
+//! | 20..1 | room: so many more may be drawn, less 1, two's complement |
 //! | 0 | consumers sleep, and want to be told of an item |
 //!
 //! Who draws adds 1 to the ticket and takes 1 from the room, in one `fetch_add`; where the room was not
@@ -31,7 +31,7 @@
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 
-use super::crowd::{Crowd, Pauses};
+use super::crowd::{Crowd, Forbearance, Pauses};
 use crate::machine::{Cpu, Line, Machine, Place, WayOut, Word};
 use crate::pool::PopError;
 
@@ -62,6 +62,9 @@ const MOST_LOOKS: u32 = 9;
 pub(super) struct Ticket(u64);
 
 impl Ticket {
+    /// So many bits a number has.
+    pub(super) const BITS: u32 = 64 - TICKET_SHIFT;
+
     #[inline]
     pub(super) const fn new(number: u64) -> Self {
         Ticket(number << TICKET_SHIFT >> TICKET_SHIFT)
@@ -85,12 +88,12 @@ struct Tail(u64);
 
 impl Tail {
     const fn new(ticket: Ticket, room: i64, flag: u64) -> Self {
-        Tail((ticket.0 << TICKET_SHIFT).wrapping_add((room << 1) as u64) | flag)
+        Tail((ticket.0 << TICKET_SHIFT).wrapping_add(((room - 1) << 1) as u64) | flag)
     }
 
     #[inline]
     const fn room(self) -> i64 {
-        ((self.0 << (64 - TICKET_SHIFT)) as i64) >> (65 - TICKET_SHIFT)
+        (((self.0 << (64 - TICKET_SHIFT)) as i64) >> (65 - TICKET_SHIFT)) + 1
     }
 
     const fn flag(self) -> u64 {
@@ -100,13 +103,14 @@ impl Tail {
     /// Whether a draw is not void.
     #[inline]
     const fn has_room(self) -> bool {
-        self.room() > 0
+        const BELOW_ZERO: u64 = 1 << (TICKET_SHIFT - 1);
+        self.0 & BELOW_ZERO == 0
     }
 
     /// The ticket that a draw gets, if it is not void.
     #[inline]
     const fn drawn(self) -> Ticket {
-        // A room above 0 does not reach the ticket's bits; one below has taken 1 from them.
+        // While there is room, it does not reach the ticket's bits; else it has taken 1 from them.
         Ticket(self.0 >> TICKET_SHIFT)
     }
 
@@ -118,8 +122,7 @@ impl Tail {
     /// The ticket that is really next.
     #[inline]
     const fn next(self) -> Ticket {
-        const BELOW_ZERO: u64 = 1 << (TICKET_SHIFT - 1);
-        if self.0 & BELOW_ZERO == 0 { self.drawn() } else { self.next_without_void() }
+        if self.has_room() { self.drawn() } else { self.next_without_void() }
     }
 
     #[cold]
@@ -134,12 +137,18 @@ impl Tail {
 
 /// What the head says.
 #[derive(Clone, Copy, Debug)]
-struct Head(u64);
+pub(super) struct Head(u64);
 
 impl Head {
     #[inline]
-    const fn next(self) -> Ticket {
+    pub(super) const fn next(self) -> Ticket {
         Ticket::new(self.0 >> 2)
+    }
+
+    /// The head, without its flags, when so many more items have been taken.
+    #[inline]
+    const fn after(self, items: i64) -> u64 {
+        (self.0 & !(DRAW_POP - 1)).wrapping_add(items as u64 * DRAW_POP)
     }
 }
 
@@ -178,6 +187,7 @@ pub(super) struct Tickets<M: Machine> {
     tight: Line<M::Word>,
     push_crowd: Line<Crowd<M>>,
     pop_crowd: Line<Crowd<M>>,
+    forbearance: Forbearance<M>,
     capacity: Option<i64>,
     /// So often one who waits looks before it sleeps.
     looks: u32,
@@ -186,7 +196,17 @@ pub(super) struct Tickets<M: Machine> {
 #[derive(Debug)]
 struct Front<M: Machine> {
     head: M::Word,
+    /// What the head will be, but for its flags, when all items are taken that have been seen.
     seen: M::Word,
+}
+
+impl<M: Machine> Front<M> {
+    /// How far the items that have been seen reach beyond `head`, in units of 1/4; above 0 where there is
+    /// one.
+    #[inline]
+    fn ahead_of(&self, head: Head) -> i64 {
+        self.seen.load(Relaxed).wrapping_sub(head.0) as i64
+    }
 }
 
 impl<M: Machine> Tickets<M> {
@@ -196,11 +216,12 @@ impl<M: Machine> Tickets<M> {
             tail: Line::word::<M>(Tail::new(first, 0, 0).0, Place::named("tail")),
             head: Line::new::<M>(Place::named("head"), |spot| Front {
                 head: M::Word::new(first.0 << 2, spot),
-                seen: M::Word::new(first.0, spot),
+                seen: M::Word::new(first.0 << 2, spot),
             }),
             tight: Line::word::<M>(0, Place::named("tight")),
-            push_crowd: Crowd::new("crowd of producers", polls),
-            pop_crowd: Crowd::new("crowd of consumers", polls),
+            push_crowd: Crowd::new("crowd of producers"),
+            pop_crowd: Crowd::new("crowd of consumers"),
+            forbearance: Forbearance::new(polls),
             capacity: capacity.map(|capacity| capacity as i64),
         }
     }
@@ -218,6 +239,7 @@ impl<M: Machine> Tickets<M> {
     /// To be called with a ticket in the middle of a block.
     pub(super) fn look_at_consumers(&self, cpu: &M::Cpu) {
         self.pop_crowd.look(cpu);
+        self.forbearance.shrink();
     }
 
     /// Draws a ticket to push with.
@@ -317,34 +339,57 @@ impl<M: Machine> Tickets<M> {
     #[inline(always)]
     pub(super) fn draw_pop(&self, cpu: &M::Cpu) -> Result<Ticket, PopError> {
         if self.pop_crowd.is_bold() {
-            return Ok(self.drawn(self.head.head.fetch_add(DRAW_POP, SeqCst)));
+            let head = Head(self.head.head.fetch_add(DRAW_POP, SeqCst));
+            self.tell_room(head);
+            return Ok(head.next());
         }
-        let head = self.head.head.load(Acquire);
-        let seen = Ticket::new(self.head.seen.load(Relaxed));
-        if (seen.ahead_of(Head(head).next()) > 0
-            || !self.pop_crowd.was_told() && self.look_at_tail(head))
-            && self.try_draw_pop(head)
-        {
-            return Ok(self.drawn(head));
+        let head = Head(self.head.head.load(Acquire));
+        if (self.head.ahead_of(head) > 0 || self.look_at_tail(head)?) && self.try_draw_pop(head) {
+            return Ok(head.next());
         }
         self.draw_pop_again(cpu)
     }
 
-    /// Whether the tail is ahead of the head. If it is far ahead, that is worth remembering.
+    /// Whether the tail is ahead of the head. If it is far ahead, that is worth remembering. Those who
+    /// found nothing have more to do, unless they have been told before.
     #[inline]
-    fn look_at_tail(&self, head: u64) -> bool {
-        let next = Tail(self.tail.load(Acquire)).next();
-        let items = next.ahead_of(Head(head).next());
-        if items > 1 {
-            self.head.seen.store(next.number(), Relaxed);
+    fn look_at_tail(&self, head: Head) -> Result<bool, PopError> {
+        let was_told = self.pop_crowd.was_told();
+        let tail = Tail(self.tail.load(Acquire));
+        let items = tail.next().ahead_of(head.next());
+        if was_told {
+            return if items <= 0 && tail.has_room() { Err(PopError::Empty) } else { Ok(false) };
         }
-        items > 0
+        if items > 1 {
+            self.head.seen.store(head.after(items), Relaxed);
+        }
+        Ok(items > 0)
     }
 
+    /// The head, for those who look before they draw; `None` in a crowd.
     #[inline]
-    fn try_draw_pop(&self, head: u64) -> bool {
-        let drawn = head.wrapping_add(DRAW_POP);
-        self.head.head.compare_exchange(head, drawn, SeqCst, Acquire).is_ok()
+    pub(super) fn look_at_head(&self) -> Option<Head> {
+        if self.pop_crowd.is_bold() { None } else { Some(Head(self.head.head.load(Acquire))) }
+    }
+
+    /// After a look in vain: whoever drew the ticket in the meantime gets some time to go on alone.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_for_others(&self, cpu: &M::Cpu, head: Head) {
+        if self.head.head.load(Relaxed) != head.0 {
+            Pauses::new().pause(cpu);
+        }
+    }
+
+    /// Draws the next ticket, if the head is still that. Who waits for room is told.
+    #[inline]
+    pub(super) fn try_draw_pop(&self, head: Head) -> bool {
+        let drawn = head.0.wrapping_add(DRAW_POP);
+        let is_drawn = self.head.head.compare_exchange(head.0, drawn, SeqCst, Acquire).is_ok();
+        if is_drawn {
+            self.tell_room(head);
+        }
+        is_drawn
     }
 
     #[cold]
@@ -352,9 +397,9 @@ impl<M: Machine> Tickets<M> {
     fn draw_pop_again(&self, cpu: &M::Cpu) -> Result<Ticket, PopError> {
         let mut pauses = Pauses::new();
         loop {
-            let head = self.head.head.load(Acquire);
+            let head = Head(self.head.head.load(Acquire));
             let tail = Tail(self.tail.load(Acquire));
-            let items = tail.next().ahead_of(Head(head).next());
+            let items = tail.next().ahead_of(head.next());
             if items <= 0 {
                 if tail.is_closed() {
                     return Err(PopError::Closed);
@@ -369,9 +414,9 @@ impl<M: Machine> Tickets<M> {
             }
             if self.try_draw_pop(head) {
                 if items > 1 {
-                    self.head.seen.store(tail.next().number(), Relaxed);
+                    self.head.seen.store(head.after(items), Relaxed);
                 }
-                return Ok(self.drawn(head));
+                return Ok(head.next());
             }
             if pauses.pause(cpu) {
                 self.pop_crowd.be_bold(items as u64);
@@ -379,20 +424,19 @@ impl<M: Machine> Tickets<M> {
         }
     }
 
-    /// The ticket that was drawn when the head was as given. Who waits for room is told.
+    /// A ticket was drawn when the head was as given. Who waits for room is told.
     #[inline]
-    fn drawn(&self, head: u64) -> Ticket {
-        if head & PRODUCERS_SLEEP != 0 {
+    fn tell_room(&self, head: Head) {
+        if head.0 & PRODUCERS_SLEEP != 0 {
             wake::<M>(&self.head.head, PRODUCERS_SLEEP);
         }
-        Head(head).next()
     }
 
     /// How often to look for the item of a ticket drawn to pop with; 0 where nobody has drawn it to push
     /// with: consumers were too bold.
     pub(super) fn polls_for(&self, ticket: Ticket) -> u32 {
         if self.end().ahead_of(ticket) > 0 {
-            return self.pop_crowd.polls();
+            return self.forbearance.polls();
         }
         self.pop_crowd.be_careful();
         0
@@ -400,7 +444,7 @@ impl<M: Machine> Tickets<M> {
 
     /// The item of a ticket did not come in time.
     pub(super) fn tell_passed_over(&self) {
-        self.pop_crowd.be_patient();
+        self.forbearance.grow();
     }
 
     /// An item is in place, and there was somebody to be told.

@@ -2,7 +2,7 @@
 
 use std::ptr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
 use super::super::slot::{Slot, Use};
 use super::{MOST_SLOT_BITS, on_lines};
@@ -20,12 +20,12 @@ pub(super) struct Frame<T: Send, M: Machine> {
     pub(super) below: M::Word,
     /// A bit for each slot whose consumer has gone.
     gone: [M::Word; GONE_WORDS],
-    /// The slots, and in which use they are. Written by the only owner before the frame is put in place,
-    /// which publishes it.
+    /// The slots, and the number of the block counted from the beginning of the queue. Written by the only
+    /// owner before the frame is put in place, which publishes it.
     pub(super) slots: AtomicPtr<Slot<T, M>>,
-    this_use: AtomicU64,
-    /// How far the slots of two tickets are apart of which one comes after the other.
-    pub(super) stride: AtomicUsize,
+    pub(super) number: AtomicU64,
+    /// Whether slots of tickets that follow each other are on different lines.
+    pub(super) is_scattered: AtomicBool,
 }
 
 const GONE_WORDS: usize = (1 << MOST_SLOT_BITS) / 64;
@@ -37,19 +37,18 @@ impl<T: Send, M: Machine> Frame<T, M> {
             below: M::Word::new(0, spot),
             gone: std::array::from_fn(|_| M::Word::new(0, spot)),
             slots: AtomicPtr::new(ptr::null_mut()),
-            this_use: AtomicU64::new(Use::FIRST.bits()),
-            stride: AtomicUsize::new(1),
+            number: AtomicU64::new(0),
+            is_scattered: AtomicBool::new(false),
         })
     }
 
     #[inline]
     pub(super) fn this_use(&self) -> Use {
-        Use::from_bits(self.this_use.load(Relaxed))
+        Use::of_block(self.number.load(Relaxed))
     }
 
-    /// Goes on to the next use of the slots. Tells how many consumers had gone in this one.
+    /// Forgets which consumers have gone; tells how many had.
     pub(super) fn clean(&self) -> u64 {
-        self.this_use.store(self.this_use().next().bits(), Relaxed);
         let mut gone = 0;
         for bits in &self.gone {
             let those = bits.load(Relaxed).count_ones();
@@ -177,7 +176,6 @@ impl<T: Send, M: Machine> Frames<T, M> {
         let slots: Slots<T, M> =
             on_lines::<M, _>("slots", self.slots_a_block, self.slots_a_line, Slot::new);
         frame.slots.store(Box::into_raw(slots).cast(), Relaxed);
-        frame.this_use.store(Use::FIRST.bits(), Relaxed);
         index
     }
 

@@ -31,8 +31,8 @@ mod hint;
 use std::fmt;
 use std::mem;
 use std::ptr;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::slot::{Slot, Use};
 use super::tickets::Ticket;
@@ -44,11 +44,16 @@ use hint::Memo;
 /// log2 of the most slots in a block.
 pub(super) const MOST_SLOT_BITS: u32 = 8;
 
+/// See `Blocks::gone`.
+const CAREFUL: u64 = 1 << 63;
+
 /// The slot of a ticket.
 #[derive(Debug)]
 pub(super) struct Found<'a, T: Send, M: Machine> {
     pub(super) slot: &'a Slot<T, M>,
     pub(super) this_use: Use,
+    /// Whether slots of tickets that follow each other are on different lines.
+    pub(super) is_scattered: bool,
 }
 
 /// Which of the two hints.
@@ -76,43 +81,70 @@ pub(super) struct Blocks<T: Send, M: Machine> {
     hints: [Line<Memo<M>>; 2],
     buckets: Box<[M::Word]>,
     frames: Frames<T, M>,
-    /// The stride of blocks that are placed from now on.
-    stride: AtomicUsize,
-    /// How many consumers have gone from slots that are not done yet.
+    /// Whether blocks that are placed from now on are scattered.
+    scatter: AtomicBool,
+    /// The latest block that was placed, by its number since the beginning of the queue.
+    latest: AtomicU64,
+    /// How many consumers have gone from slots that are not done yet. [`CAREFUL`] more where who has put an
+    /// item in must look twice, since a first look without a fence proves nothing.
     gone: Line<M::Word>,
     /// How many producers dispute.
     disputes: Line<M::Word>,
     retiring: Line<M::Word>,
     retirement: M::Cell<Retirement>,
-    /// log2 of S, S - 1 and S / 2.
+    stay: bool,
+    /// log2 of S, and S - 1.
     slot_bits: u32,
     slot_mask: usize,
-    half: usize,
-    slots_a_line: usize,
+    /// log2 of the slots in half a block, and as many bits as a ticket tells of the number of one.
+    half_bits: u32,
+    half_mask: u64,
 }
 
 impl<T: Send, M: Machine> Blocks<T, M> {
-    /// Blocks of 2^`slot_bits` slots; `most_spares` of them are kept when they are not in use.
-    pub(super) fn new(first: Ticket, slot_bits: u32, most_spares: usize, buckets: usize) -> Self {
-        const LINE: usize = 64;
+    const LINE: usize = 64;
+    const SLOTS_A_LINE: usize = match Self::LINE / size_of::<Slot<T, M>>() {
+        0 => 1,
+        slots => slots,
+    };
+    /// How far the slots of two tickets that follow each other are apart in a scattered block. Odd, so
+    /// that every slot has its turn.
+    const STRIDE: usize = Self::SLOTS_A_LINE | 1;
+
+    /// Blocks of 2^`slot_bits` slots; `most_spares` of them are kept when they are not in use, or all.
+    pub(super) fn new(
+        first: Ticket,
+        slot_bits: u32,
+        most_spares: Option<usize>,
+        buckets: usize,
+    ) -> Self {
         const BUCKETS_A_LINE: usize = 8;
-        let slots_a_line = (LINE / size_of::<Slot<T, M>>()).max(1);
         let retirement = Retirement { next: first.number() >> slot_bits, late: Vec::new() };
         Blocks {
             hints: [Memo::new("push hint"), Memo::new("pop hint")],
             buckets: on_lines::<M, _>("buckets", buckets, BUCKETS_A_LINE, |spot| {
                 M::Word::new(Link::NONE.0, spot)
             }),
-            frames: Frames::new(1 << slot_bits, slots_a_line, most_spares),
-            stride: AtomicUsize::new(1),
-            gone: Line::word::<M>(0, Place::named("gone")),
+            frames: Frames::new(
+                1 << slot_bits,
+                Self::SLOTS_A_LINE,
+                most_spares.unwrap_or(usize::MAX),
+            ),
+            scatter: AtomicBool::new(false),
+            // One wrap ahead, so that no number is 0.
+            latest: AtomicU64::new((first.number() + (1 << Ticket::BITS)) >> slot_bits),
+            gone: Line::word::<M>(
+                if M::has_light_fence() { 0 } else { CAREFUL },
+                Place::named("gone"),
+            ),
             disputes: Line::word::<M>(0, Place::named("disputes")),
             retiring: Line::word::<M>(0, Place::named("retiring")),
             retirement: M::Cell::new(retirement, &M::spot(Place::named("retirement"))),
+            stay: most_spares.is_none(),
             slot_bits,
             slot_mask: (1 << slot_bits) - 1,
-            half: (1 << slot_bits) / 2,
-            slots_a_line,
+            half_bits: slot_bits - 1,
+            half_mask: (1 << (Ticket::BITS - slot_bits + 1)) - 1,
         }
     }
 
@@ -127,10 +159,23 @@ impl<T: Send, M: Machine> Blocks<T, M> {
         ticket.number() as usize & self.slot_mask
     }
 
-    /// Half-way through a block: time to care for others.
+    /// The number of its half block, as far as the ticket tells.
     #[inline]
+    const fn half(&self, ticket: Ticket) -> u64 {
+        ticket.number() >> self.half_bits
+    }
+
+    /// Half-way through a block: time to care for others. Who comes here has had a hint that was not good:
+    /// a good one could only be from somebody with a later ticket.
     pub(super) const fn is_half_way(&self, ticket: Ticket) -> bool {
-        self.index(ticket) == self.half
+        self.index(ticket) == self.slot_mask.div_ceil(2)
+    }
+
+    /// Whether slots are never given back while the queue lives. Then one can look at the slot of any
+    /// ticket, drawn or not, if there is a hint: in another block it is not in any state of this one.
+    #[inline]
+    pub(super) const fn stay(&self) -> bool {
+        self.stay
     }
 
     /// To be called before a ticket is drawn.
@@ -139,48 +184,54 @@ impl<T: Send, M: Machine> Blocks<T, M> {
         self.hints[side as usize].read()
     }
 
-    /// The slot of a ticket. The caller has that ticket, and its push or pop is not done; it looked up the
-    /// hint before it drew the ticket.
-    #[inline]
-    pub(super) fn find(&self, side: Side, ticket: Ticket, hint: Hint<T, M>) -> Found<'_, T, M> {
+    /// The slot of a ticket, if the hint is good, which was looked up before the ticket was drawn. The
+    /// caller has that ticket, and its push or pop is not done; or else slots [stay](Blocks::stay).
+    #[inline(always)]
+    pub(super) fn find(&self, ticket: Ticket, hint: &Hint<T, M>) -> Option<Found<'_, T, M>> {
         // What a hint says of its block is right while the block is in place, and the ticket holds it.
-        if hint.is_of(self.block(ticket)) {
-            self.find_in(ticket, &hint)
-        } else {
-            let frame = self.find_anew(side, ticket);
-            self.find_in(ticket, &Hint::of(self.block(ticket), self.frames.get(frame)))
-        }
+        hint.is_of(self.half(ticket), self.half_mask).then(|| self.find_in(ticket, hint))
     }
 
-    /// The same without a hint, for those who are not in a hurry.
+    /// The same without a hint.
     pub(super) fn find_again(&self, ticket: Ticket) -> Found<'_, T, M> {
-        let frame = self.find_or_place(self.block(ticket));
-        self.find_in(ticket, &Hint::of(self.block(ticket), self.frames.get(frame)))
+        let frame = self.frames.get(self.find_or_place(self.block(ticket)));
+        self.find_in(ticket, &Hint::of(frame, false))
+    }
+
+    /// The same, where the hint was not good. What is found goes into the hint, but not by everybody who
+    /// comes to a new half of a block: all would write the same.
+    pub(super) fn find_anew(&self, side: Side, ticket: Ticket) -> Found<'_, T, M> {
+        const WRITERS: usize = 16;
+        let frame = self.frames.get(self.find_or_place(self.block(ticket)));
+        let hint = Hint::of(frame, self.half(ticket) % 2 == 1);
+        if self.index(ticket).is_multiple_of(self.slot_mask.div_ceil(WRITERS).max(1)) {
+            self.hints[side as usize].write(&hint);
+        }
+        self.find_in(ticket, &hint)
     }
 
     #[inline(always)]
     fn find_in(&self, ticket: Ticket, hint: &Hint<T, M>) -> Found<'_, T, M> {
-        // The stride is odd, so every slot has its turn.
-        let position = (ticket.number() as usize).wrapping_mul(hint.stride) & self.slot_mask;
-        // SAFETY: the block is in place, as the caller's ticket says; so these are its slots, and the
-        // position is below their number.
-        let slot = unsafe { hint.slots.add(position) };
-        // SAFETY: they stay until every slot of the block is done, the caller's among them.
-        Found { slot: unsafe { &*slot }, this_use: hint.this_use }
+        let number = ticket.number() as usize;
+        let (slots, position) = if hint.slots.are_scattered() {
+            (hint.slots.first(), number.wrapping_mul(Self::STRIDE))
+        } else {
+            (hint.slots.first(), number)
+        };
+        // SAFETY: the block is in place, as the caller's ticket says, or has been; so these are its slots,
+        // and the position is below their number.
+        let slot = unsafe { slots.add(position & self.slot_mask) };
+        // SAFETY: they stay for ever, or until every slot of the block is done, the caller's among them.
+        let slot = unsafe { &*slot };
+        Found { slot, this_use: Use::of_half(hint.half), is_scattered: hint.slots.are_scattered() }
     }
 
-    /// The frame of a ticket's block. It goes into the hint, but not by everybody who comes to a new
-    /// block: all would write the same.
-    #[cold]
-    #[inline(never)]
-    fn find_anew(&self, side: Side, ticket: Ticket) -> usize {
-        const WRITERS: usize = 16;
-        let block = self.block(ticket);
-        let frame = self.find_or_place(block);
-        if self.index(ticket).is_multiple_of(self.slot_mask.div_ceil(WRITERS).max(1)) {
-            self.hints[side as usize].write(&Hint::of(block, self.frames.get(frame)));
-        }
-        frame
+    /// Where the slot is that will be needed soon after this one, if they are not scattered: two lines on. At
+    /// the end of a block that is anywhere.
+    #[inline]
+    pub(super) fn lines_after(slot: *const Slot<T, M>) -> *const () {
+        let far = (2 * Self::LINE).max(size_of::<Slot<T, M>>());
+        slot.wrapping_byte_add(far).cast()
     }
 
     /// The consumer of a ticket has waited long enough: takes the item after all, or leaves for good.
@@ -190,25 +241,30 @@ impl<T: Send, M: Machine> Blocks<T, M> {
         gone.fetch_or(bit, SeqCst);
         self.gone.fetch_add(1, SeqCst);
         M::heavy_fence();
-        let Found { slot, this_use } = self.find_again(ticket);
+        let Found { slot, this_use, .. } = self.find_again(ticket);
         slot.take_disputed(this_use)
     }
 
-    /// The item of a ticket, just put in, if its consumer has gone without it.
+    /// Whether a consumer may have gone without its item, perhaps of this one: to be asked after an item was
+    /// put in.
     #[inline]
+    pub(super) fn may_have_gone(&self) -> bool {
+        M::light_fence();
+        self.gone.load(Relaxed) != 0
+    }
+
+    /// The item of a ticket, just put in, if its consumer has gone without it.
+    /// Its slot may have been given back by now.
     pub(super) fn take_back(
         &self,
         ticket: Ticket,
         slot: *const Slot<T, M>,
         this_use: Use,
     ) -> Option<T> {
-        M::light_fence();
-        if self.gone.load(Relaxed) == 0 { None } else { self.dispute(ticket, slot, this_use) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn dispute(&self, ticket: Ticket, slot: *const Slot<T, M>, this_use: Use) -> Option<T> {
+        M::fence(SeqCst);
+        if self.gone.load(Relaxed) & !CAREFUL == 0 {
+            return None;
+        }
         self.disputes.fetch_add(1, SeqCst);
         M::fence(SeqCst);
         let block = self.block(ticket);
@@ -236,8 +292,7 @@ impl<T: Send, M: Machine> Blocks<T, M> {
     /// same, since one thread has several.
     #[cold]
     pub(super) fn prepare_after(&self, ticket: Ticket, is_crowded: bool) {
-        let stride = if is_crowded { self.slots_a_line | 1 } else { 1 };
-        self.stride.store(stride, Relaxed);
+        self.scatter.store(is_crowded, Relaxed);
         self.find_or_place(self.block_after(self.block(ticket)));
     }
 
@@ -272,14 +327,25 @@ impl<T: Send, M: Machine> Blocks<T, M> {
             }
             let index = *made.get_or_insert_with(|| self.frames.make());
             let frame = self.frames.get(index);
-            frame.stride.store(self.stride.load(Relaxed), Relaxed);
+            frame.is_scattered.store(self.scatter.load(Relaxed), Relaxed);
+            frame.number.store(self.since_the_beginning(block), Relaxed);
             frame.block.store(block, Release);
             frame.below.store(top.0, Release);
             let link = Link::new(block, index);
             if bucket.compare_exchange(top.0, link.0, AcqRel, Acquire).is_ok() {
+                self.latest.fetch_max(frame.number.load(Relaxed), Relaxed);
                 return index;
             }
         }
+    }
+
+    /// The number of a block counted from the beginning of the queue. A ticket tells its last bits only,
+    /// but no block is far away from the latest.
+    fn since_the_beginning(&self, block: u64) -> u64 {
+        let latest = self.latest.load(Relaxed);
+        let first = |block: u64| Ticket::new(block << self.slot_bits);
+        let ahead = first(block).ahead_of(first(latest)) >> self.slot_bits;
+        latest.wrapping_add_signed(ahead)
     }
 
     /// Looks for a block from `top` down.
@@ -380,7 +446,9 @@ impl<T: Send, M: Machine> Blocks<T, M> {
         let slots = ptr::slice_from_raw_parts(frame.slots.load(Relaxed), self.slot_mask + 1);
         // SAFETY: the block is in place, and nobody but the caller, who is alone, retires it.
         let slots = unsafe { &*slots };
-        slots.iter().all(|slot| slot.is_done(frame.this_use()))
+        let this_use = frame.this_use();
+        // Without a way out before the end: they are nearly always done.
+        slots.iter().fold(true, |all, slot| all & slot.is_done(this_use))
     }
 
     /// The items that nobody has taken, when nobody uses the queue any more.
