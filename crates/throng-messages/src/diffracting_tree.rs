@@ -24,9 +24,9 @@
 //! Tokens enter a balancer through its prisms only. A prism sends them on in pairs, one to each side,
 //! or to the toggle, and the one toggle alternates. So at rest as many have left on the left as on the
 //! right, or one more: it is a balancer, however slow messages are, and a tree of balancers counts
-//! (DT96, Lemma 5.20 and Theorem 5.21). A ring of a timer that has lost its meaning must do nothing, or
-//! a token would be sent twice: each token that is held has a number, and a ring that bears another one
-//! is ignored.
+//! (DT96, Lemma 5.20 and Theorem 5.21). A ring of a timer may come when its token
+//! has left: it finds none, or another one. So that it does not cut the wait of that one short, each
+//! token that is held has a number, and a ring that bears another number is ignored.
 //!
 //! # How long a prism waits
 //!

@@ -46,6 +46,7 @@ mod message;
 mod plan;
 mod post;
 mod role;
+pub mod threads;
 mod traffic;
 mod wire;
 
