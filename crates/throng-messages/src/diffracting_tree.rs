@@ -44,7 +44,8 @@
 //!
 //! Slow messages make numbers late, nothing else. If the node of a role dies, tokens that are there or
 //! come there are lost: their askers wait for ever, and their numbers may be missing below those that
-//! others get; nobody gets a number twice. A prism that stays silent costs only those who choose it.
+//! others get; nobody gets a number twice. Prisms are chosen
+//! at random, so sooner or later every client comes to a dead one.
 
 use crate::balancer::{Toggle, Way, random_of};
 use crate::central::Dispenser;
@@ -62,7 +63,9 @@ const MAX_WIDTH: usize = 1 << 12;
 /// How long prisms hold a token that is alone, in the host's unit of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delay {
-    /// At first: one for all levels, or one for each from the root down.
+    /// At first: one for all levels, or one for each from the root down. An adaptive prism whose delay
+    /// has fallen to 0 begins to wait again when two tokens come within this time, so it should not be
+    /// below the time between tokens of a crowd.
     pub first: Vec<Time>,
     /// An adaptive delay never falls below this. With 0 a token that is alone is sent on at once where
     /// few come.
@@ -74,7 +77,7 @@ pub struct Delay {
 }
 
 impl Delay {
-    /// The same for ever.
+    /// The same for ever. A token that is alone waits for all of it.
     #[must_use]
     pub fn fixed(delay: Time) -> Self {
         Delay { first: vec![delay], least: delay, most: delay, adaptive: false }
