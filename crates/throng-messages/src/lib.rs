@@ -36,14 +36,26 @@
 
 #![forbid(unsafe_code)]
 
+mod balancer;
+pub mod barrier;
 mod central;
+pub mod combining_tree;
+pub mod counting_network;
+pub mod diffracting_tree;
 mod message;
 mod plan;
 mod post;
 mod role;
+mod traffic;
+mod wire;
 
+pub use balancer::Toggle;
+pub use barrier::{BarrierKind, Member};
 pub use central::Dispenser;
+pub use combining_tree::{Combiner, CombiningShape, Waiting};
+pub use diffracting_tree::{Delay, DiffractingShape, Prism};
 pub use message::{Address, Event, Message, Timer};
-pub use plan::{Plan, Traffic};
+pub use plan::Plan;
 pub use post::Post;
 pub use role::{Role, Time};
+pub use traffic::Traffic;
