@@ -6,9 +6,11 @@ mod counting;
 mod crossbar;
 mod errors;
 mod fat_tree;
+mod meeting;
 mod mesh;
 mod order;
 mod placement;
+mod structures;
 
 use throng_sim::network::{Network, NetworkSpec};
 
