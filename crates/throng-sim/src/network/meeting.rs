@@ -70,18 +70,10 @@ impl MeetingRun {
     /// If the network, the barrier or the placement does not make sense; if nobody can go on, or if
     /// a member leaves before all have come.
     pub fn run(self) -> Result<Met, NetworkError> {
-        NetworkError::check_run("members", self.members, self.work, "rounds", self.rounds)?;
-        self.placement.check(&self.network, 0, self.members)?;
-        let mut host = Host {
-            network: Network::new(self.network)?,
-            members: self.kind.members(self.members).map_err(NetworkError::Shape)?,
-            random: SplitMix64::from_state(SplitMix64::mix(self.seed)),
-            post: Post::new(),
-            counts: Vec::new(),
-            rounds: Vec::new(),
-            over: 0,
-            run: self,
-        };
+        let mut host = Host::new(self)?;
+        for member in 0..host.run.members {
+            host.network.wake_at(0, Happening::Comes { member });
+        }
         host.run()?;
         let latency = |round: &Round| round.over_at - round.complete_at;
         let latencies = host.rounds.iter().map(latency).sum::<u64>();
@@ -115,10 +107,22 @@ struct Host {
 }
 
 impl Host {
+    fn new(run: MeetingRun) -> Result<Self, NetworkError> {
+        NetworkError::check_run("members", run.members, run.work, "rounds", run.rounds)?;
+        run.placement.check(&run.network, 0, run.members)?;
+        Ok(Host {
+            network: Network::new(run.network)?,
+            members: run.kind.members(run.members).map_err(NetworkError::Shape)?,
+            random: SplitMix64::from_state(SplitMix64::mix(run.seed)),
+            post: Post::new(),
+            counts: Vec::new(),
+            rounds: Vec::new(),
+            over: 0,
+            run,
+        })
+    }
+
     fn run(&mut self) -> Result<(), NetworkError> {
-        for member in 0..self.run.members {
-            self.network.wake_at(0, Happening::Comes { member });
-        }
         while self.over < self.run.rounds {
             match self.network.advance() {
                 Some(Happening::Comes { member }) => {
@@ -184,5 +188,37 @@ impl Host {
     fn node_of(&self, member: u32) -> usize {
         // Checked before the run.
         self.run.placement.node_of(Address::Client(member)).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host() -> Host {
+        let network = NetworkSpec::crossbar(3);
+        let placement = Placement::of_clients(&network, 3).unwrap();
+        let kind = BarrierKind::Tree { fan_in: 2 };
+        let run = MeetingRun { network, kind, placement, members: 3, work: 0, rounds: 1, seed: 1 };
+        Host::new(run).unwrap()
+    }
+
+    #[test]
+    fn a_member_that_leaves_before_all_have_come_is_found() {
+        let mut host = host();
+        host.network.wake_at(0, Happening::Comes { member: 0 });
+        host.network.wake_at(0, Happening::Comes { member: 1 });
+        // Nobody says this in a barrier that is right.
+        host.network.wake_at(0, Happening::Arrives { to: 1, message: Message::Released });
+        host.network.wake_at(0, Happening::Comes { member: 2 });
+        assert_eq!(host.run(), Err(NetworkError::TooEarly { member: 1, round: 0 }));
+    }
+
+    #[test]
+    fn members_who_wait_for_one_who_does_not_come_are_stuck() {
+        let mut host = host();
+        host.network.wake_at(0, Happening::Comes { member: 0 });
+        host.network.wake_at(0, Happening::Comes { member: 1 });
+        assert_eq!(host.run(), Err(NetworkError::Stuck { done: 0, wanted: 1, at: 3 }));
     }
 }
