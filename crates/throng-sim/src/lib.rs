@@ -77,6 +77,7 @@ mod error;
 mod faults;
 mod machine;
 mod memory;
+pub mod network;
 mod notes;
 mod outcome;
 mod queue;
