@@ -94,36 +94,58 @@ mod system {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Barrier;
+    use crate::machine::SplitMix64;
     use std::sync::atomic::AtomicU64;
     use std::thread;
 
-    /// Each writes its word and looks at the other's. Without fences both miss the other now and then,
-    /// on machines with store buffers, which all are.
+    /// Each writes its word and looks at the other's. Without fences both miss the other now and then, on
+    /// machines with store buffers, which all are: if they do so at the same moment. So the one with the
+    /// heavy fence gives the start, and waits for a time that differs from round to round.
     #[test]
     fn of_two_that_write_and_look_one_sees_the_other() {
-        const ROUNDS: usize = 20_000;
+        const ROUNDS: u64 = 30_000;
+        const LONGEST_WAIT: u64 = 1_000;
         let light = if are_one_sided() { light } else { || fence(Ordering::SeqCst) };
-        let words = [const { AtomicU64::new(0) }; 2];
-        let (start, end) = (Barrier::new(2), Barrier::new(2));
-        let play = |me: usize, fence: fn()| -> Vec<u64> {
-            (0..ROUNDS)
-                .map(|_| {
-                    start.wait();
-                    words[me].store(1, Ordering::Relaxed);
-                    fence();
-                    let seen = words[1 - me].load(Ordering::Relaxed);
-                    end.wait();
-                    words[me].store(0, Ordering::Relaxed);
-                    seen
-                })
-                .collect()
+        let [start, end, of_light, of_heavy] = [const { Line(AtomicU64::new(0)) }; 4];
+        let wait_for = |line: &Line, round| {
+            let mut looks = 0;
+            while line.0.load(Ordering::Acquire) < round {
+                looks += 1;
+                if looks % 10_000 == 0 {
+                    thread::yield_now();
+                }
+            }
         };
-        let (light, heavy) = thread::scope(|scope| {
-            let other = scope.spawn(|| play(1, heavy));
-            (play(0, light), other.join().expect("it does not panic"))
+        let play = |fence: fn(), mine: &Line, other: &Line, round: u64| {
+            mine.0.store(round, Ordering::Relaxed);
+            fence();
+            other.0.load(Ordering::Relaxed) == round
+        };
+        let both_missed = thread::scope(|scope| {
+            let lights = scope.spawn(|| -> Vec<bool> {
+                let play_round = |round| {
+                    wait_for(&start, round);
+                    let seen = play(light, &of_light, &of_heavy, round);
+                    end.0.store(round, Ordering::Release);
+                    seen
+                };
+                (1..=ROUNDS).map(play_round).collect()
+            });
+            let play_round = |round| {
+                start.0.store(round, Ordering::Release);
+                (0..SplitMix64::mix(round) % LONGEST_WAIT)
+                    .for_each(|_| compiler_fence(Ordering::SeqCst));
+                let seen = play(heavy, &of_heavy, &of_light, round);
+                wait_for(&end, round);
+                seen
+            };
+            let heavies: Vec<bool> = (1..=ROUNDS).map(play_round).collect();
+            let lights = lights.join().expect("it does not panic");
+            lights.iter().zip(&heavies).filter(|&(&light, &heavy)| !light && !heavy).count()
         });
-        let both_missed = light.iter().zip(&heavy).filter(|&(&a, &b)| a + b == 0).count();
         assert_eq!(both_missed, 0);
     }
+
+    #[repr(align(128))]
+    struct Line(AtomicU64);
 }
