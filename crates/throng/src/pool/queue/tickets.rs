@@ -57,9 +57,17 @@ const DRAW_POP: u64 = 4;
 const MOST_WAIT: u32 = 6;
 const MOST_LOOKS: u32 = 9;
 
-/// The number of a push and of the pop that gets its item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The number of a push and of the pop that gets its item. Bits above those of a number mean nothing.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Ticket(u64);
+
+impl PartialEq for Ticket {
+    fn eq(&self, other: &Ticket) -> bool {
+        self.ahead_of(*other) == 0
+    }
+}
+
+impl Eq for Ticket {}
 
 impl Ticket {
     /// So many bits a number has.
@@ -67,11 +75,17 @@ impl Ticket {
 
     #[inline]
     pub(super) const fn new(number: u64) -> Self {
-        Ticket(number << TICKET_SHIFT >> TICKET_SHIFT)
+        Ticket(number)
     }
 
     #[inline]
     pub(super) const fn number(self) -> u64 {
+        self.0 << TICKET_SHIFT >> TICKET_SHIFT
+    }
+
+    /// The number, for those who look at its last bits only.
+    #[inline]
+    pub(super) const fn last_bits(self) -> u64 {
         self.0
     }
 
@@ -211,9 +225,11 @@ impl<M: Machine> Front<M> {
 
 impl<M: Machine> Tickets<M> {
     pub(super) fn new(first: Ticket, capacity: Option<usize>, polls: u32) -> Self {
+        let capacity = capacity.map(|capacity| capacity as i64);
+        let room = capacity.unwrap_or(MOST_ROOM).min(MOST_ROOM);
         Tickets {
             looks: polls.min(MOST_LOOKS),
-            tail: Line::word::<M>(Tail::new(first, 0, 0).0, Place::named("tail")),
+            tail: Line::word::<M>(Tail::new(first, room, 0).0, Place::named("tail")),
             head: Line::new::<M>(Place::named("head"), |spot| Front {
                 head: M::Word::new(first.0 << 2, spot),
                 seen: M::Word::new(first.0 << 2, spot),
@@ -222,7 +238,7 @@ impl<M: Machine> Tickets<M> {
             push_crowd: Crowd::new("crowd of producers"),
             pop_crowd: Crowd::new("crowd of consumers"),
             forbearance: Forbearance::new(polls),
-            capacity: capacity.map(|capacity| capacity as i64),
+            capacity,
         }
     }
 
@@ -358,7 +374,8 @@ impl<M: Machine> Tickets<M> {
         let tail = Tail(self.tail.load(Acquire));
         let items = tail.next().ahead_of(head.next());
         if was_told {
-            return if items <= 0 && tail.has_room() { Err(PopError::Empty) } else { Ok(false) };
+            let is_empty = items <= 0 && !tail.is_closed();
+            return if is_empty { Err(PopError::Empty) } else { Ok(false) };
         }
         if items > 1 {
             self.head.seen.store(head.after(items), Relaxed);
@@ -366,10 +383,14 @@ impl<M: Machine> Tickets<M> {
         Ok(items > 0)
     }
 
-    /// The head, for those who look before they draw; `None` in a crowd.
+    /// The head, for those who look before they draw; `None` in a crowd, or where there was nothing to be
+    /// seen lately.
     #[inline]
     pub(super) fn look_at_head(&self) -> Option<Head> {
-        if self.pop_crowd.is_bold() { None } else { Some(Head(self.head.head.load(Acquire))) }
+        if self.pop_crowd.is_bold() || self.pop_crowd.was_told() {
+            return None;
+        }
+        Some(Head(self.head.head.load(Acquire)))
     }
 
     /// After a look in vain: whoever drew the ticket in the meantime gets some time to go on alone.

@@ -156,13 +156,13 @@ impl<T: Send, M: Machine> Blocks<T, M> {
     /// Which of the tickets of its block it is.
     #[inline]
     const fn index(&self, ticket: Ticket) -> usize {
-        ticket.number() as usize & self.slot_mask
+        ticket.last_bits() as usize & self.slot_mask
     }
 
     /// The number of its half block, as far as the ticket tells.
     #[inline]
     const fn half(&self, ticket: Ticket) -> u64 {
-        ticket.number() >> self.half_bits
+        ticket.last_bits() >> self.half_bits
     }
 
     /// Half-way through a block: time to care for others. Who comes here has had a hint that was not good:
@@ -212,15 +212,26 @@ impl<T: Send, M: Machine> Blocks<T, M> {
 
     #[inline(always)]
     fn find_in(&self, ticket: Ticket, hint: &Hint<T, M>) -> Found<'_, T, M> {
-        let number = ticket.number() as usize;
-        let (slots, position) = if hint.slots.are_scattered() {
-            (hint.slots.first(), number.wrapping_mul(Self::STRIDE))
-        } else {
-            (hint.slots.first(), number)
-        };
+        if hint.slots.are_scattered() {
+            return self.find_scattered(ticket, hint);
+        }
+        self.at(self.index(ticket), hint)
+    }
+
+    /// In a crowd, where a call more does not count.
+    #[cold]
+    #[inline(never)]
+    fn find_scattered(&self, ticket: Ticket, hint: &Hint<T, M>) -> Found<'_, T, M> {
+        let position = (ticket.last_bits() as usize).wrapping_mul(Self::STRIDE);
+        self.at(position & self.slot_mask, hint)
+    }
+
+    /// The slot at a position of the hint's block. To be called as [`find`](Blocks::find) is.
+    #[inline(always)]
+    fn at(&self, position: usize, hint: &Hint<T, M>) -> Found<'_, T, M> {
         // SAFETY: the block is in place, as the caller's ticket says, or has been; so these are its slots,
         // and the position is below their number.
-        let slot = unsafe { slots.add(position & self.slot_mask) };
+        let slot = unsafe { hint.slots.first().add(position) };
         // SAFETY: they stay for ever, or until every slot of the block is done, the caller's among them.
         let slot = unsafe { &*slot };
         Found { slot, this_use: Use::of_half(hint.half), is_scattered: hint.slots.are_scattered() }
