@@ -1,0 +1,105 @@
+//! A counter over the ranks of a communicator.
+
+use crate::engine::Need;
+use crate::error::Error;
+use crate::host::Host;
+use crate::options::Options;
+use crate::shape::Shape;
+use mpi::topology::Communicator;
+use std::thread;
+
+/// A counter shared by all ranks of a communicator: [`next`](Counter::next) hands out 0, 1, 2, ...
+/// each exactly once; when no call is in progress anywhere the numbers handed out are exactly 0..m-1.
+///
+/// Any number of threads of a rank may use it at a time. It needs no attention: a service thread on
+/// each rank does the work of the structure while the rank computes. Where MPI was not initialised
+/// with [`Threading::Multiple`](mpi::Threading::Multiple) there is no such thread; see [the crate's
+/// documentation](crate#without-a-service-thread) for what that means.
+///
+/// Dropping it waits until all ranks have dropped theirs, and serves them until then. A rank that has
+/// several structures must drop them in the same order as the others.
+#[derive(Debug)]
+pub struct Counter {
+    host: Host,
+    shape: Shape,
+    /// How many callers of this rank ask at once.
+    seats: u32,
+}
+
+impl Counter {
+    /// A counter over all ranks of `comm`, which must all call this with the same shape.
+    ///
+    /// Collective. The communicator is duplicated: messages of others are neither seen nor disturbed.
+    pub fn new<C: Communicator>(comm: &C, shape: &Shape) -> Result<Self, Error> {
+        Self::with_options(comm, shape, &Options::new())
+    }
+
+    /// The same, with other than the default options.
+    pub fn with_options<C: Communicator>(
+        comm: &C,
+        shape: &Shape,
+        options: &Options,
+    ) -> Result<Self, Error> {
+        let ranks = comm.size() as u32;
+        let clients = options.threads.saturating_mul(ranks);
+        let plan = shape.plan(clients)?;
+        let host = Host::new(comm, options, &shape.fingerprint(), plan, clients)?;
+        let seats = if shape.knows_clients() { options.threads } else { u32::MAX / ranks };
+        Ok(Counter { host, shape: *shape, seats })
+    }
+
+    /// A number that nobody else gets.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoAnswer`] when a rank that takes part does not answer for as long as the
+    /// [patience](Options::patience) lasts. The question is still on its way then: if the rank comes
+    /// back, the number goes to the next who asks on this rank, so that none is lost.
+    pub fn next(&self) -> Result<u64, Error> {
+        let mut asked = self.host.engine()?.ask(self.host.now_ns(), self.seats, thread::current);
+        if asked.is_none() {
+            let ask = |engine: &mut crate::host::MpiEngine| {
+                engine.ask(self.host.now_ns(), self.seats, thread::current)
+            };
+            asked = Some(self.host.wait(Need::Roles, || false, ask)?);
+        }
+        let (seat, answer) = asked.expect("waited until there was one");
+        if answer.has_come()
+            && let Some(number) = self.host.engine()?.take(seat)
+        {
+            return Ok(number);
+        }
+        let number = self.host.wait(Need::Roles, || answer.has_come(), |engine| engine.take(seat));
+        if number.is_err() {
+            self.host.engine()?.stand_up(seat);
+        }
+        number
+    }
+
+    /// Handles messages that have arrived for this rank. Only of use without a service thread: a rank
+    /// that computes for long calls it now and then, since others may depend on it.
+    pub fn progress(&self) -> Result<(), Error> {
+        self.host.progress()
+    }
+
+    /// Whether a thread serves this rank while it computes.
+    #[must_use]
+    pub fn has_service(&self) -> bool {
+        self.host.has_service()
+    }
+
+    /// The structure behind it.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Leaves, as dropping does, and tells whether all went well.
+    ///
+    /// # Errors
+    ///
+    /// When a rank has not left and does not answer any more.
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.host.finish()
+    }
+}
