@@ -42,9 +42,9 @@ impl Counter {
     ) -> Result<Self, Error> {
         let ranks = comm.size() as u32;
         let clients = options.threads.saturating_mul(ranks);
-        let plan = shape.plan(clients)?;
+        let plan = shape.plan(ranks, options)?;
+        let seats = plan.clients().unwrap_or(u32::MAX) / ranks;
         let host = Host::new(comm, options, &shape.fingerprint(), plan, clients)?;
-        let seats = if shape.knows_clients() { options.threads } else { u32::MAX / ranks };
         Ok(Counter { host, shape: *shape, seats })
     }
 

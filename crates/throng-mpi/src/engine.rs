@@ -371,3 +371,6 @@ impl Answer {
         self.0.load(Ordering::Acquire) != NOTHING_YET
     }
 }
+
+#[cfg(test)]
+mod tests;

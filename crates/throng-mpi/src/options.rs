@@ -16,16 +16,18 @@ pub struct Options {
     pub(crate) patience: Duration,
     pub(crate) longest_nap: Duration,
     pub(crate) threads: u32,
+    meeting: Duration,
 }
 
 impl Options {
-    /// 30 seconds of patience, naps of up to a millisecond, one thread a rank.
+    /// 30 seconds of patience, naps of up to a millisecond, one thread a rank, 20 microseconds to meet.
     #[must_use]
     pub fn new() -> Self {
         Options {
             patience: Duration::from_secs(30),
             longest_nap: Duration::from_millis(1),
             threads: 1,
+            meeting: Duration::from_micros(20),
         }
     }
 
@@ -55,11 +57,28 @@ impl Options {
         self
     }
 
-    /// A number that is the same for equal options.
-    pub(crate) fn fingerprint(&self) -> [u64; 3] {
-        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        [ns(self.patience), ns(self.longest_nap), u64::from(self.threads)]
+    /// How long a request waits in a tree for another one to go on with: about as long as a message
+    /// takes. Nodes of a combining tree wait for so long; prisms of a diffracting tree begin with it
+    /// and adapt, from nothing to eight times as long.
+    #[must_use]
+    pub fn meeting(mut self, time: Duration) -> Self {
+        self.meeting = time;
+        self
     }
+
+    pub(crate) fn meeting_ns(&self) -> u64 {
+        ns(self.meeting)
+    }
+
+    /// Numbers that are the same for equal options.
+    pub(crate) fn fingerprint(&self) -> [u64; 4] {
+        let threads = u64::from(self.threads);
+        [ns(self.patience), ns(self.longest_nap), threads, self.meeting_ns()]
+    }
+}
+
+fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl Default for Options {
