@@ -1,9 +1,11 @@
 //! A counter over the ranks of a communicator.
 
-use crate::engine::Need;
+use crate::counting::Counting;
+use crate::engine::{Engine, Need};
 use crate::error::Error;
 use crate::host::Host;
 use crate::options::Options;
+use crate::placement::place;
 use crate::shape::Shape;
 use mpi::topology::Communicator;
 use std::thread;
@@ -20,7 +22,7 @@ use std::thread;
 /// several structures must drop them in the same order as the others.
 #[derive(Debug)]
 pub struct Counter {
-    host: Host,
+    host: Host<Counting>,
     shape: Shape,
     /// How many callers of this rank ask at once.
     seats: u32,
@@ -44,7 +46,9 @@ impl Counter {
         let clients = options.threads.saturating_mul(ranks);
         let plan = shape.plan(ranks, options)?;
         let seats = plan.clients().unwrap_or(u32::MAX) / ranks;
-        let host = Host::new(comm, options, &shape.fingerprint(), plan, clients)?;
+        let rank_of = place(&plan, clients, ranks);
+        let part = |seed| Counting::new(comm.rank() as u32, ranks, plan, rank_of, seed);
+        let host = Host::new(comm, options, &shape.fingerprint(), part)?;
         Ok(Counter { host, shape: *shape, seats })
     }
 
@@ -56,22 +60,27 @@ impl Counter {
     /// [patience](Options::patience) lasts. The question is still on its way then: if the rank comes
     /// back, the number goes to the next who asks on this rank, so that none is lost.
     pub fn next(&self) -> Result<u64, Error> {
-        let mut asked = self.host.engine()?.ask(self.host.now_ns(), self.seats, thread::current);
-        if asked.is_none() {
-            let ask = |engine: &mut crate::host::MpiEngine| {
-                engine.ask(self.host.now_ns(), self.seats, thread::current)
-            };
-            asked = Some(self.host.wait(Need::Roles, || false, ask)?);
-        }
-        let (seat, answer) = asked.expect("waited until there was one");
-        if answer.has_come()
-            && let Some(number) = self.host.engine()?.take(seat)
+        let ask = |engine: &mut Engine<_, Counting>, now_ns| {
+            engine.act(now_ns, |part, post| part.ask(self.seats, thread::current, post))
+        };
+        let now_ns = self.host.now_ns();
+        let mut engine = self.host.engine()?;
+        let asked = ask(&mut engine, now_ns);
+        // What this rank gives out itself is there at once.
+        if let Some(answer) = &asked
+            && let Some(number) = engine.part().take(answer)
         {
             return Ok(number);
         }
-        let number = self.host.wait(Need::Roles, || answer.has_come(), |engine| engine.take(seat));
+        drop(engine);
+        let answer = match asked {
+            Some(answer) => answer,
+            None => self.host.wait(Need::Part, || false, ask)?,
+        };
+        let take = |engine: &mut Engine<_, Counting>, _| engine.part().take(&answer);
+        let number = self.host.wait(Need::Part, || answer.has_come(), take);
         if number.is_err() {
-            self.host.engine()?.stand_up(seat);
+            self.host.engine()?.part().give_up(&answer);
         }
         number
     }

@@ -1,4 +1,4 @@
-//! What one rank does with messages: its roles, its callers, and the others' signs of life.
+//! What one rank does with packets: its part of the structure, and the others' signs of life.
 //!
 //! No thread and no clock is in here, and MPI is only one kind of [`Link`]: the tests run several
 //! ranks in one thread.
@@ -9,37 +9,46 @@ use crate::packet::Packet;
 use crate::watch::Watch;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::Thread;
 use std::time::Duration;
-use throng::machine::SplitMix64;
-use throng_messages::{Address, Event, Message, Plan, Post, Role, Timer};
-
-/// What a seat holds while its number has not come. No counter gets this far.
-const NOTHING_YET: u64 = u64::MAX;
+use throng_messages::{Address, Event, Post, Timer};
 
 /// Packets taken in one go, so that a caller whose answer has come need not work for others forever.
 const AT_ONCE: usize = 64;
 
-/// One rank's part of a structure.
+/// What a rank has of a structure.
+pub(crate) trait Part: Send + 'static {
+    /// The rank where this role or client is.
+    fn home(&self, of: Address) -> u32;
+    /// Something happens to a role or client of this rank.
+    fn on(&mut self, to: Address, event: Event, now_ns: u64, post: &mut Post);
+    /// Whether callers depend on this rank.
+    fn needs(&self, rank: u32) -> bool;
+    /// Wakes all callers: they will look for themselves what has happened.
+    fn wake(&self);
+    /// How many rounds have been passed, if there are rounds.
+    fn rounds(&self) -> Option<u64> {
+        None
+    }
+    /// Nobody will pass more rounds than this, because `rank` has left.
+    fn ends_after(&mut self, rank: u32, rounds: u64) {
+        let _ = (rank, rounds);
+    }
+    /// Why what callers wait for can never happen.
+    fn hopeless(&self) -> Option<Error> {
+        None
+    }
+}
+
+/// One rank of a structure.
 #[derive(Debug)]
-pub(crate) struct Engine<L> {
+pub(crate) struct Engine<L, P> {
     link: L,
     rank: u32,
     ranks: u32,
     nonce: u64,
-    plan: Plan,
-    /// Where each role is played.
-    rank_of: Vec<u32>,
-    /// Which ranks play any.
-    has_roles: Vec<bool>,
-    /// Those played here; `None` elsewhere.
-    roles: Vec<Option<Role>>,
-    timers: BinaryHeap<Reverse<(u64, u32, u64)>>,
+    part: P,
+    timers: BinaryHeap<Reverse<(u64, Address, u64)>>,
     post: Post,
-    seats: Vec<Seat>,
-    random: SplitMix64,
     watch: Watch,
     leave: Leave,
     /// What makes all calls fail from now on.
@@ -48,63 +57,42 @@ pub(crate) struct Engine<L> {
     heard_ns: u64,
 }
 
-/// A caller's place: it asks as the client `seat * ranks + rank`.
-#[derive(Debug)]
-struct Seat {
-    number: Arc<AtomicU64>,
-    /// Whether a question is on its way: a caller that gave up leaves the answer to the next.
-    asked: bool,
-    taken: bool,
-    caller: Option<Thread>,
-}
-
 /// How far the end has come.
 #[derive(Debug, Default)]
 struct Leave {
     /// Whether this rank has left.
     left: bool,
-    /// At rank 0: who has.
+    /// At rank 0: who has, and how many.
     have_left: Vec<bool>,
     count: u32,
     all_left: bool,
 }
 
-/// Why a caller waits: whom it needs.
+/// Whom somebody waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// The ranks that have roles.
-    Roles,
+    /// The ranks that the structure needs.
+    Part,
     /// At rank 0, all that have not left; elsewhere rank 0.
     Leave,
 }
 
-impl<L: Link> Engine<L> {
+impl<L: Link, P: Part> Engine<L, P> {
     pub(crate) fn new(
         link: L,
         (rank, ranks): (u32, u32),
         nonce: u64,
-        plan: Plan,
-        rank_of: Vec<u32>,
+        part: P,
         patience: Duration,
     ) -> Self {
-        let mut has_roles = vec![false; ranks as usize];
-        rank_of.iter().for_each(|&rank| has_roles[rank as usize] = true);
-        let roles = plan.clone().into_roles();
-        let here = |(role, &at)| (at == rank).then_some(role);
-        let roles = roles.into_iter().zip(&rank_of).map(here).collect();
         Engine {
             link,
             rank,
             ranks,
             nonce,
-            plan,
-            rank_of,
-            has_roles,
-            roles,
+            part,
             timers: BinaryHeap::new(),
             post: Post::new(),
-            seats: Vec::new(),
-            random: SplitMix64::from_state(SplitMix64::mix(nonce ^ u64::from(rank))),
             watch: Watch::new(ranks, patience),
             leave: Leave { have_left: vec![false; ranks as usize], ..Leave::default() },
             failed: None,
@@ -117,58 +105,16 @@ impl<L: Link> Engine<L> {
         self.heard_ns
     }
 
-    /// Takes a seat, if there is one or there are fewer than `limit`, and asks for a number, unless
-    /// the seat has a question on its way already. The number appears in what is returned.
-    pub(crate) fn ask(
-        &mut self,
-        now_ns: u64,
-        limit: u32,
-        caller: impl FnOnce() -> Thread,
-    ) -> Option<(u32, Answer)> {
-        // A seat whose question somebody gave up on comes first: its number must not be lost.
-        let free = |asked| move |seat: &Seat| !seat.taken && seat.asked == asked;
-        let seat = match self.seats.iter().position(free(true)) {
-            Some(seat) => seat,
-            None => match self.seats.iter().position(free(false)) {
-                Some(seat) => seat,
-                None if self.seats.len() < limit as usize => {
-                    self.seats.push(Seat::new());
-                    self.seats.len() - 1
-                }
-                None => return None,
-            },
-        };
-        self.seats[seat].taken = true;
-        self.seats[seat].caller = Some(caller());
-        let answer = Answer(Arc::clone(&self.seats[seat].number));
-        if !self.seats[seat].asked {
-            self.seats[seat].asked = true;
-            let client = seat as u32 * self.ranks + self.rank;
-            let (to, message) = self.plan.ask(client, &mut self.random);
-            self.post.send(to, message);
-            self.deliver(now_ns);
-        }
-        Some((seat as u32, answer))
+    /// The rank's part of the structure.
+    pub(crate) fn part(&mut self) -> &mut P {
+        &mut self.part
     }
 
-    /// Gives the seat back, with its number or without.
-    pub(crate) fn stand_up(&mut self, seat: u32) {
-        let seat = &mut self.seats[seat as usize];
-        seat.taken = false;
-        seat.caller = None;
-    }
-
-    /// Takes the number out of a seat that has one, and gives the seat back.
-    pub(crate) fn take(&mut self, seat: u32) -> Option<u64> {
-        let its = &mut self.seats[seat as usize];
-        let number = its.number.load(Ordering::Acquire);
-        if number == NOTHING_YET {
-            return None;
-        }
-        its.number.store(NOTHING_YET, Ordering::Relaxed);
-        its.asked = false;
-        self.stand_up(seat);
-        Some(number)
+    /// Does something with the part, and carries what it sends.
+    pub(crate) fn act<T>(&mut self, now_ns: u64, act: impl FnOnce(&mut P, &mut Post) -> T) -> T {
+        let result = act(&mut self.part, &mut self.post);
+        self.deliver(now_ns);
+        result
     }
 
     /// Handles what has arrived and what is due, and tells whether there was anything.
@@ -191,13 +137,13 @@ impl<L: Link> Engine<L> {
                 }
             }
         }
-        while let Some(&Reverse((at_ns, role, timer))) = self.timers.peek() {
+        while let Some(&Reverse((at_ns, whose, timer))) = self.timers.peek() {
             if at_ns > now_ns {
                 break;
             }
             self.timers.pop();
             any = true;
-            self.play(role, Event::Timer(Timer(timer)), now_ns);
+            self.happen(whose, Event::Timer(Timer(timer)), now_ns);
             self.deliver(now_ns);
         }
         any
@@ -214,16 +160,20 @@ impl<L: Link> Engine<L> {
         if self.failed.is_some() {
             return self.failed.clone();
         }
+        if need == Need::Part
+            && let Some(error) = self.part.hopeless()
+        {
+            return Some(error);
+        }
         if self.watch.is_due(now_ns) {
             // What is looked at while `watch` changes.
-            let (leave, has_roles, me) = (&self.leave, &self.has_roles, self.rank);
-            let ask =
-                self.watch.whom_to_ask(now_ns, |rank| is_needed(need, rank, me, has_roles, leave));
+            let (part, leave, me) = (&self.part, &self.leave, self.rank);
+            let ask = self.watch.whom_to_ask(now_ns, |rank| is_needed(need, rank, me, part, leave));
             for rank in ask {
                 self.send(rank, Packet::Ping);
             }
         }
-        let needed = |rank| is_needed(need, rank, self.rank, &self.has_roles, &self.leave);
+        let needed = |rank| is_needed(need, rank, self.rank, &self.part, &self.leave);
         let (rank, silent_for) = self.watch.silent(now_ns, since_ns, needed)?;
         Some(Error::NoAnswer { rank, silent_for })
     }
@@ -231,10 +181,11 @@ impl<L: Link> Engine<L> {
     /// This rank asks nothing any more. It must go on to look until everybody has left.
     pub(crate) fn leave(&mut self) {
         if !std::mem::replace(&mut self.leave.left, true) {
+            let rounds = self.part.rounds().unwrap_or(0);
             if self.rank == 0 {
-                self.has_left(0);
+                self.has_left(0, rounds);
             } else {
-                self.send(0, Packet::Leaving);
+                self.send(0, Packet::Leaving(rounds));
             }
         }
     }
@@ -244,7 +195,7 @@ impl<L: Link> Engine<L> {
         self.leave.all_left && self.link.is_flushed().unwrap_or(true)
     }
 
-    /// This rank cannot go on: tells `rank`s that wait for it, and leaves MPI's things as they are.
+    /// This rank cannot go on: tells those that may wait for it, and leaves MPI's things as they are.
     pub(crate) fn desert(&mut self) {
         self.tell_all(Packet::Gone(self.rank));
         self.abandon();
@@ -255,7 +206,8 @@ impl<L: Link> Engine<L> {
         self.link.abandon();
     }
 
-    /// At rank 0, for a rank that does not answer: the others need not wait for it.
+    /// Somebody does not answer while this rank leaves. If this is rank 0, for which all wait, it tells
+    /// them that they need not.
     pub(crate) fn give_up(&mut self, rank: u32) {
         if self.rank == 0 {
             self.tell_all(Packet::Gone(rank));
@@ -266,12 +218,13 @@ impl<L: Link> Engine<L> {
     fn on(&mut self, from: u32, packet: Packet, now_ns: u64) {
         match packet {
             Packet::To(address, message) => {
-                self.post.send(address, message);
+                self.happen(address, Event::Message(message), now_ns);
                 self.deliver(now_ns);
             }
             Packet::Ping => self.send(from, Packet::Pong),
             Packet::Pong => {}
-            Packet::Leaving => self.has_left(from),
+            Packet::Leaving(rounds) => self.has_left(from, rounds),
+            Packet::Last(rank, rounds) => self.ends_after(rank, rounds),
             Packet::AllLeft => self.leave.all_left = true,
             Packet::Gone(rank) => self.fail(Error::Gone { rank }),
         }
@@ -280,45 +233,42 @@ impl<L: Link> Engine<L> {
     /// Carries everything in the post where it belongs.
     fn deliver(&mut self, now_ns: u64) {
         while let Some((to, message)) = self.post.next_message() {
-            let at = match to {
-                Address::Role(number) => self.rank_of[number as usize],
-                Address::Client(number) => number % self.ranks,
-            };
-            match to {
-                _ if at != self.rank => self.send(at, Packet::To(to, message)),
-                Address::Role(number) => self.play(number, Event::Message(message), now_ns),
-                Address::Client(number) => self.answer(number / self.ranks, message),
+            let home = self.part.home(to);
+            if home == self.rank {
+                self.happen(to, Event::Message(message), now_ns);
+            } else {
+                self.send(home, Packet::To(to, message));
             }
         }
     }
 
-    fn play(&mut self, number: u32, event: Event, now_ns: u64) {
-        if let Some(role) = &mut self.roles[number as usize] {
-            role.on(event, now_ns, &mut self.post);
-            while let Some((at_ns, Timer(timer))) = self.post.next_timer() {
-                self.timers.push(Reverse((at_ns, number, timer)));
-            }
+    fn happen(&mut self, to: Address, event: Event, now_ns: u64) {
+        self.part.on(to, event, now_ns, &mut self.post);
+        while let Some((at_ns, Timer(timer))) = self.post.next_timer() {
+            self.timers.push(Reverse((at_ns, to, timer)));
         }
     }
 
-    fn answer(&mut self, seat: u32, message: Message) {
-        let seat = self.seats.get_mut(seat as usize).filter(|seat| seat.asked);
-        if let (Some(seat), Message::Numbers { first, .. }) = (seat, message) {
-            seat.number.store(first, Ordering::Release);
-            if let Some(caller) = &seat.caller {
-                caller.unpark();
-            }
+    fn has_left(&mut self, rank: u32, rounds: u64) {
+        if std::mem::replace(&mut self.leave.have_left[rank as usize], true) {
+            return;
+        }
+        self.leave.count += 1;
+        if self.leave.count == 1 && self.part.rounds().is_some() {
+            // It may be one round behind others that leave, but not before them: what it has not
+            // passed nobody has.
+            self.ends_after(rank, rounds);
+            self.tell_all(Packet::Last(rank, rounds));
+        }
+        if self.leave.count == self.ranks {
+            self.leave.all_left = true;
+            self.tell_all(Packet::AllLeft);
         }
     }
 
-    fn has_left(&mut self, rank: u32) {
-        if !std::mem::replace(&mut self.leave.have_left[rank as usize], true) {
-            self.leave.count += 1;
-            if self.leave.count == self.ranks {
-                self.leave.all_left = true;
-                self.tell_all(Packet::AllLeft);
-            }
-        }
+    fn ends_after(&mut self, rank: u32, rounds: u64) {
+        self.part.ends_after(rank, rounds);
+        self.part.wake();
     }
 
     fn tell_all(&mut self, packet: Packet) {
@@ -337,39 +287,17 @@ impl<L: Link> Engine<L> {
 
     fn fail(&mut self, error: Error) {
         self.failed.get_or_insert(error);
-        self.seats.iter().filter_map(|seat| seat.caller.as_ref()).for_each(Thread::unpark);
+        self.part.wake();
     }
 }
 
-fn is_needed(need: Need, rank: u32, me: u32, has_roles: &[bool], leave: &Leave) -> bool {
+fn is_needed<P: Part>(need: Need, rank: u32, me: u32, part: &P, leave: &Leave) -> bool {
     rank != me
         && match need {
-            Need::Roles => has_roles[rank as usize],
+            Need::Part => part.needs(rank),
             Need::Leave if me == 0 => !leave.have_left[rank as usize],
             Need::Leave => rank == 0,
         }
-}
-
-impl Seat {
-    fn new() -> Self {
-        Seat {
-            number: Arc::new(AtomicU64::new(NOTHING_YET)),
-            asked: false,
-            taken: false,
-            caller: None,
-        }
-    }
-}
-
-/// Where a caller's number appears.
-#[derive(Debug)]
-pub(crate) struct Answer(Arc<AtomicU64>);
-
-impl Answer {
-    /// Whether it is there.
-    pub(crate) fn has_come(&self) -> bool {
-        self.0.load(Ordering::Acquire) != NOTHING_YET
-    }
 }
 
 #[cfg(test)]

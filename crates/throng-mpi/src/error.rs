@@ -23,6 +23,11 @@ pub enum Error {
         /// The rank.
         rank: u32,
     },
+    /// A rank has left the barrier and will not come any more.
+    Left {
+        /// The rank.
+        rank: u32,
+    },
     /// MPI reported an error.
     Mpi {
         /// The function that failed.
@@ -47,6 +52,7 @@ impl fmt::Display for Error {
                 write!(f, "rank {rank} has been silent for {:.1} s", silent_for.as_secs_f64())
             }
             Error::Gone { rank } => write!(f, "rank {rank} has left by a panic"),
+            Error::Left { rank } => write!(f, "rank {rank} has left and will not come any more"),
             Error::Mpi { call, says } => write!(f, "{call}: {says}"),
             Error::Disagree => write!(f, "the ranks asked for different shapes or options"),
             Error::Shape(why) => write!(f, "{why}"),

@@ -4,11 +4,10 @@
 //! meanwhile. The service thread does so while nobody waits. Without one (MPI not initialised with
 //! `Threading::Multiple`) the work is done inside calls only.
 
-use crate::engine::{Engine, Need};
+use crate::engine::{Engine, Need, Part};
 use crate::error::Error;
 use crate::link::{self, MpiLink};
 use crate::options::Options;
-use crate::placement::place;
 use crate::rest::{self, Rest};
 use mpi::environment::Threading;
 use mpi::topology::Communicator;
@@ -17,22 +16,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use throng::machine::SplitMix64;
-use throng_messages::Plan;
 
-pub(crate) type MpiEngine = Engine<MpiLink>;
+type MpiEngine<P> = Engine<MpiLink, P>;
 
 /// One rank's part of a structure, running.
 #[derive(Debug)]
-pub(crate) struct Host {
-    shared: Arc<Shared>,
+pub(crate) struct Host<P: Part> {
+    shared: Arc<Shared<P>>,
     service: Option<JoinHandle<()>>,
     threading: Threading,
     over: bool,
 }
 
 #[derive(Debug)]
-struct Shared {
-    engine: Mutex<MpiEngine>,
+struct Shared<P> {
+    engine: Mutex<MpiEngine<P>>,
     start: Instant,
     /// How many callers wait, and look for messages.
     callers: AtomicU32,
@@ -40,14 +38,14 @@ struct Shared {
     longest_nap: Duration,
 }
 
-impl Host {
-    /// Collective: all ranks of `comm` make the same structure, described by `fingerprint`.
+impl<P: Part> Host<P> {
+    /// Collective: all ranks of `comm` make the same structure, described by `fingerprint`. `part` gets
+    /// a random number that all ranks know.
     pub(crate) fn new<C: Communicator>(
         comm: &C,
         options: &Options,
         fingerprint: &[u64],
-        plan: Plan,
-        clients: u32,
+        part: impl FnOnce(u64) -> P,
     ) -> Result<Self, Error> {
         let threading = link::threading();
         if !may_call(threading) {
@@ -57,8 +55,7 @@ impl Host {
         let link = MpiLink::new(comm)?;
         let words = fingerprint.iter().chain(&options.fingerprint()).copied().collect::<Vec<_>>();
         let nonce = agree(&link, &words)?;
-        let rank_of = place(&plan, clients, ranks);
-        let engine = Engine::new(link, (rank, ranks), nonce, plan, rank_of, options.patience);
+        let engine = Engine::new(link, (rank, ranks), nonce, part(nonce), options.patience);
         let shared = Arc::new(Shared {
             engine: Mutex::new(engine),
             start: Instant::now(),
@@ -94,7 +91,7 @@ impl Host {
     }
 
     /// The engine, for the calling thread if it may use it.
-    pub(crate) fn engine(&self) -> Result<MutexGuard<'_, MpiEngine>, Error> {
+    pub(crate) fn engine(&self) -> Result<MutexGuard<'_, MpiEngine<P>>, Error> {
         if may_call(self.threading) { Ok(self.shared.lock()) } else { Err(Error::WrongThread) }
     }
 
@@ -110,7 +107,7 @@ impl Host {
         &self,
         need: Need,
         has_come: impl Fn() -> bool,
-        mut ready: impl FnMut(&mut MpiEngine) -> Option<T>,
+        mut ready: impl FnMut(&mut MpiEngine<P>, u64) -> Option<T>,
     ) -> Result<T, Error> {
         let shared = &*self.shared;
         shared.callers.fetch_add(1, Ordering::Relaxed);
@@ -125,7 +122,7 @@ impl Host {
             let mut longest = shared.longest_nap;
             if let Some(mut engine) = engine {
                 let any = engine.look(now_ns);
-                if let Some(found) = ready(&mut engine) {
+                if let Some(found) = ready(&mut engine, now_ns) {
                     return Ok(found);
                 }
                 if !any && let Some(error) = engine.why_not_wait(need, since_ns, now_ns) {
@@ -149,7 +146,7 @@ impl Host {
             return Ok(());
         }
         self.engine()?.leave();
-        let done = self.wait(Need::Leave, || false, |engine| engine.is_over().then_some(()));
+        let done = self.wait(Need::Leave, || false, |engine, _| engine.is_over().then_some(()));
         if let Err(error) = &done {
             let mut engine = self.shared.lock();
             match error {
@@ -171,7 +168,7 @@ impl Host {
     }
 }
 
-impl Drop for Host {
+impl<P: Part> Drop for Host<P> {
     fn drop(&mut self) {
         if !self.over && thread::panicking() && !link::is_finalized() {
             // The others may be waiting for what this rank will never do.
@@ -185,17 +182,17 @@ impl Drop for Host {
     }
 }
 
-impl Shared {
+impl<P: Part> Shared<P> {
     fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64
     }
 
     /// A panic of another thread, in a role, leaves nothing half done that matters to us.
-    fn lock(&self) -> MutexGuard<'_, MpiEngine> {
+    fn lock(&self) -> MutexGuard<'_, MpiEngine<P>> {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn try_lock(&self) -> Option<MutexGuard<'_, MpiEngine>> {
+    fn try_lock(&self) -> Option<MutexGuard<'_, MpiEngine<P>>> {
         match self.engine.try_lock() {
             Ok(engine) => Some(engine),
             Err(TryLockError::Poisoned(engine)) => Some(engine.into_inner()),

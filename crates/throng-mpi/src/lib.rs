@@ -2,12 +2,15 @@
 
 #![deny(unsafe_code)]
 
+mod barrier;
 mod counter;
+mod counting;
 mod engine;
 mod error;
 mod host;
 #[expect(unsafe_code, reason = "calls the C functions of MPI")]
 mod link;
+mod meeting;
 mod options;
 mod packet;
 mod placement;
@@ -15,6 +18,7 @@ mod rest;
 mod shape;
 mod watch;
 
+pub use barrier::{Barrier, BarrierKind};
 pub use counter::Counter;
 pub use error::Error;
 pub use options::Options;

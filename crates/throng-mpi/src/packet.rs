@@ -5,7 +5,7 @@ use throng_messages::{Address, Message};
 
 /// Words of a packet. All packets are of one size: they fit a cache line, and every MPI sends so
 /// little at once, without asking the receiver.
-pub(crate) const WORDS: usize = 6;
+pub(crate) const WORDS: usize = 3 + Message::WORDS;
 
 /// A packet as it travels.
 pub(crate) type Words = [u64; WORDS];
@@ -19,30 +19,41 @@ pub(crate) enum Packet {
     Ping,
     /// I am.
     Pong,
-    /// To rank 0: the sender will ask nothing any more, and serves on.
-    Leaving,
+    /// To rank 0: the sender will ask nothing any more, and serves on. It has passed so many rounds,
+    /// where there are rounds.
+    Leaving(u64),
+    /// From rank 0: nobody will pass more than this many rounds, because this rank has left.
+    Last(u32, u64),
     /// From rank 0: everybody has left, nobody needs to serve.
     AllLeft,
-    /// The rank `0` cannot go on.
+    /// This rank cannot go on.
     Gone(u32),
 }
+
+const TO: u64 = 1;
+const PING: u64 = 2;
+const PONG: u64 = 3;
+const LEAVING: u64 = 4;
+const LAST: u64 = 5;
+const ALL_LEFT: u64 = 6;
+const GONE: u64 = 7;
 
 impl Packet {
     /// The packet as words. `nonce` is the structure's: what is left over from another one that used
     /// the same communicator is recognised by it.
     pub(crate) fn encode(self, nonce: u64) -> Words {
-        let (kind, rest): (u64, [u64; 4]) = match self {
+        match self {
             Packet::To(address, message) => {
-                let (kind, [a, b, c]) = encode_message(message);
-                (kind << 8, [encode_address(address), a, b, c])
+                let [a, b, c] = message.to_words();
+                [nonce, TO, address.to_word(), a, b, c]
             }
-            Packet::Ping => (1, [0; 4]),
-            Packet::Pong => (2, [0; 4]),
-            Packet::Leaving => (3, [0; 4]),
-            Packet::AllLeft => (4, [0; 4]),
-            Packet::Gone(rank) => (5, [u64::from(rank), 0, 0, 0]),
-        };
-        [nonce, kind, rest[0], rest[1], rest[2], rest[3]]
+            Packet::Ping => [nonce, PING, 0, 0, 0, 0],
+            Packet::Pong => [nonce, PONG, 0, 0, 0, 0],
+            Packet::Leaving(rounds) => [nonce, LEAVING, rounds, 0, 0, 0],
+            Packet::Last(rank, rounds) => [nonce, LAST, rank.into(), rounds, 0, 0],
+            Packet::AllLeft => [nonce, ALL_LEFT, 0, 0, 0, 0],
+            Packet::Gone(rank) => [nonce, GONE, rank.into(), 0, 0, 0],
+        }
     }
 
     /// The packet of these words; `None` where it is not of the structure `nonce`, or nonsense.
@@ -51,47 +62,17 @@ impl Packet {
         if of != nonce {
             return None;
         }
-        Some(match kind & 0xff {
-            0 => Packet::To(decode_address(a), decode_message(kind >> 8, [b, c, d])?),
-            1 => Packet::Ping,
-            2 => Packet::Pong,
-            3 => Packet::Leaving,
-            4 => Packet::AllLeft,
-            5 => Packet::Gone(u32::try_from(a).ok()?),
+        Some(match kind {
+            TO => Packet::To(Address::from_word(a)?, Message::from_words([b, c, d])?),
+            PING => Packet::Ping,
+            PONG => Packet::Pong,
+            LEAVING => Packet::Leaving(a),
+            LAST => Packet::Last(a.try_into().ok()?, b),
+            ALL_LEFT => Packet::AllLeft,
+            GONE => Packet::Gone(a.try_into().ok()?),
             _ => return None,
         })
     }
-}
-
-fn encode_address(address: Address) -> u64 {
-    match address {
-        Address::Role(number) => u64::from(number),
-        Address::Client(number) => 1 << 32 | u64::from(number),
-    }
-}
-
-fn decode_address(word: u64) -> Address {
-    let number = word as u32;
-    if word >> 32 == 0 { Address::Role(number) } else { Address::Client(number) }
-}
-
-fn encode_message(message: Message) -> (u64, [u64; 3]) {
-    match message {
-        Message::Ask { asker, count } => (0, [encode_address(asker), count, 0]),
-        Message::Numbers { first, count } => (1, [first, count, 0]),
-        Message::Arrived { step } => (2, [u64::from(step), 0, 0]),
-        Message::Released => (3, [0; 3]),
-    }
-}
-
-fn decode_message(kind: u64, [a, b, _]: [u64; 3]) -> Option<Message> {
-    Some(match kind {
-        0 => Message::Ask { asker: decode_address(a), count: b },
-        1 => Message::Numbers { first: a, count: b },
-        2 => Message::Arrived { step: u32::try_from(a).ok()? },
-        3 => Message::Released,
-        _ => return None,
-    })
 }
 
 #[cfg(test)]
@@ -108,7 +89,8 @@ mod tests {
             Packet::To(client, Message::Released),
             Packet::Ping,
             Packet::Pong,
-            Packet::Leaving,
+            Packet::Leaving(u64::MAX),
+            Packet::Last(3, 4),
             Packet::AllLeft,
             Packet::Gone(5),
         ] {
