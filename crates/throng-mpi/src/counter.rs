@@ -70,6 +70,7 @@ impl Counter {
         if let Some(answer) = &asked
             && let Some(number) = engine.part().take(answer)
         {
+            engine.look_if_due(now_ns);
             return Ok(number);
         }
         drop(engine);

@@ -15,6 +15,10 @@ use throng_messages::{Address, Event, Post, Timer};
 /// Packets taken in one go, so that a caller whose answer has come need not work for others forever.
 const AT_ONCE: usize = 64;
 
+/// How long packets may lie while callers get their answers from this rank itself: about as long as
+/// one takes to come.
+const DUE_NS: u64 = 1_000;
+
 /// What a rank has of a structure.
 pub(crate) trait Part: Send + 'static {
     /// The rank where this role or client is.
@@ -55,6 +59,8 @@ pub(crate) struct Engine<L, P> {
     failed: Option<Error>,
     /// When the last packet came.
     heard_ns: u64,
+    /// When somebody looked for packets.
+    looked_ns: u64,
 }
 
 /// How far the end has come.
@@ -97,6 +103,7 @@ impl<L: Link, P: Part> Engine<L, P> {
             leave: Leave { have_left: vec![false; ranks as usize], ..Leave::default() },
             failed: None,
             heard_ns: 0,
+            looked_ns: 0,
         }
     }
 
@@ -119,6 +126,7 @@ impl<L: Link, P: Part> Engine<L, P> {
 
     /// Handles what has arrived and what is due, and tells whether there was anything.
     pub(crate) fn look(&mut self, now_ns: u64) -> bool {
+        self.looked_ns = now_ns;
         let mut any = false;
         for _ in 0..AT_ONCE {
             match self.link.receive() {
@@ -147,6 +155,14 @@ impl<L: Link, P: Part> Engine<L, P> {
             self.deliver(now_ns);
         }
         any
+    }
+
+    /// Looks if nobody has for a while: for a caller whose answer was here, and who may call again and
+    /// again and keep everybody else from looking.
+    pub(crate) fn look_if_due(&mut self, now_ns: u64) {
+        if now_ns.saturating_sub(self.looked_ns) >= DUE_NS {
+            self.look(now_ns);
+        }
     }
 
     /// When the next timer rings.

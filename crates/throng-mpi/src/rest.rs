@@ -22,15 +22,19 @@ pub(crate) enum Rest {
 /// Looks at once for this long: a message within the same host takes about a microsecond.
 const LOOK_NS: u64 = 2_000;
 /// A waiting caller gives way for this long before it naps: an answer from another host takes some
-/// tens of microseconds, and a nap lasts at least sixty, whatever is asked for.
+/// tens of microseconds.
 const CALLER_YIELDS_NS: u64 = 1_000_000;
 /// The same for the service thread, which nobody may be waiting for.
 const SERVICE_YIELDS_NS: u64 = 100_000;
 /// While a caller of the same rank looks for messages, the service thread leaves it to them, and
 /// looks only whether they are still there.
 const STAND_IN_NS: u64 = 100_000;
-/// A nap is this part of the time without messages.
-const PART: u64 = 4;
+/// A nap is this part of the time without messages. A number of a tree comes by way of several ranks,
+/// each of which may be napping when its message comes, and naps the longer the more rarely it is
+/// asked: with a quarter instead, a lone caller and the naps of others kept each other slow.
+const PART: u64 = 16;
+/// Shorter naps are not worth the way to sleep and back.
+const SHORTEST: Duration = Duration::from_micros(20);
 
 /// How a caller rests that has waited for `waited_ns`.
 pub(crate) fn of_caller(waited_ns: u64, longest: Duration) -> Rest {
@@ -52,7 +56,7 @@ pub(crate) fn of_service(idle_ns: u64, callers_look: bool, longest: Duration) ->
 }
 
 fn nap(ns: u64, longest: Duration) -> Rest {
-    Rest::Nap(Duration::from_nanos(ns).min(longest))
+    Rest::Nap(Duration::from_nanos(ns).max(SHORTEST).min(longest))
 }
 
 #[cfg(test)]

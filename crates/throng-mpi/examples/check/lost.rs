@@ -58,6 +58,8 @@ pub(crate) fn stops(ranks: &Ranks) {
 pub(crate) enum Way {
     Exit,
     Kill,
+    /// Its host loses the network; for hosts that are emulated.
+    Cut,
 }
 
 /// The last rank goes without a word. The others are told, whatever they wait for. Only rank 0 prints,
@@ -75,6 +77,12 @@ pub(crate) fn vanishes(ranks: &Ranks, way: Way) {
         match way {
             Way::Exit => exit(0),
             Way::Kill => signal("KILL", std::process::id()),
+            Way::Cut => {
+                run("ip link set eth0 down");
+                // Nobody can end it any more.
+                thread::sleep(4 * LIMIT);
+                exit(0);
+            }
         }
     }
     expect_no_answer(|| barrier.wait(), last);
@@ -150,8 +158,12 @@ fn go_on<T>(mut call: impl FnMut() -> Result<T, Error>) -> T {
 
 /// By the shell's command: no need for another library.
 fn signal(name: &str, process: u32) {
-    let sent = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status();
-    assert!(sent.is_ok_and(|status| status.success()), "kill -{name} {process}");
+    run(&format!("kill -{name} {process}"));
     // A stop takes effect a little later.
     thread::sleep(Duration::from_millis(20));
+}
+
+fn run(command: &str) {
+    let status = Command::new("sh").args(["-c", command]).status();
+    assert!(status.is_ok_and(|status| status.success()), "{command}");
 }

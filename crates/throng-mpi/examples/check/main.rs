@@ -6,6 +6,7 @@
 
 mod barriers;
 mod counters;
+#[path = "../common/gather.rs"]
 mod gather;
 mod levels;
 mod lost;
@@ -63,6 +64,7 @@ fn main() {
         "stops" => lost::stops(&ranks),
         "vanishes" => lost::vanishes(&ranks, lost::Way::Exit),
         "killed" => lost::vanishes(&ranks, lost::Way::Kill),
+        "cut" => lost::vanishes(&ranks, lost::Way::Cut),
         "panics" => lost::panics(&ranks),
         _ => panic!("{scenario}: no such scenario"),
     }

@@ -24,8 +24,8 @@ fn idle(ranks: &Ranks) {
     counter.next().expect("all answer");
     let first = start.elapsed();
     // Only rank 0 has a role, so what it used is the price of being there for others.
-    let worst = gather::all(&ranks.world, &[percent]).into_iter().fold(0.0, f64::max);
-    let slowest = gather::all(&ranks.world, &[first.as_secs_f64()]).into_iter().fold(0.0, f64::max);
+    let worst = gather::largest(&ranks.world, percent);
+    let slowest = gather::largest(&ranks.world, first.as_secs_f64());
     if ranks.rank == 0 {
         println!("idle: {worst:.2} % of a core; the first number after it {:.2} ms", slowest * 1e3);
     }
@@ -44,7 +44,7 @@ fn waits(ranks: &Ranks) {
     }
     barrier.wait().expect("all come");
     let percent = (cpu_time() - before).as_secs_f64() * 100.0;
-    let worst = gather::all(&ranks.world, &[percent]).into_iter().fold(0.0, f64::max);
+    let worst = gather::largest(&ranks.world, percent);
     if ranks.rank == 0 {
         println!("waiting: {worst:.2} % of a core");
     }

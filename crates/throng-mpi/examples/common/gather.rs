@@ -1,4 +1,4 @@
-//! What all ranks have, at every rank.
+//! What all ranks have, at every rank. For the tests and the benchmark.
 
 use mpi::datatype::PartitionMut;
 use mpi::topology::SimpleCommunicator;
@@ -27,20 +27,24 @@ pub(crate) fn all<T: Equivalence + Clone + Default>(
     everything
 }
 
-/// Whether the numbers of all ranks are 0..m-1, each once.
-pub(crate) fn are_all_there(world: &SimpleCommunicator, mine: &[u64]) -> Result<(), String> {
+/// Whether the numbers of all ranks are 0..m-1, each once; and m.
+pub(crate) fn are_all_there(world: &SimpleCommunicator, mine: &[u64]) -> Result<usize, String> {
     let mut numbers = all(world, mine);
     numbers.sort_unstable();
     match (0..).zip(&numbers).find(|(expected, number)| expected != *number) {
-        None => Ok(()),
+        None => Ok(numbers.len()),
         Some((expected, number)) => Err(format!("found {number} where {expected} should be")),
     }
 }
 
+/// The largest of what the ranks say.
+pub(crate) fn largest(world: &SimpleCommunicator, mine: f64) -> f64 {
+    all(world, &[mine]).into_iter().fold(f64::NEG_INFINITY, f64::max)
+}
+
 /// Meets, and lets the others run meanwhile: waiting inside MPI takes a core a rank.
 pub(crate) fn meet(world: &SimpleCommunicator) {
-    let request = world.immediate_barrier();
-    let mut request = request;
+    let mut request = world.immediate_barrier();
     loop {
         match request.test() {
             Ok(_) => return,
