@@ -58,13 +58,12 @@ impl Barrier {
         let passed = {
             let mut engine = self.host.engine()?;
             engine.act(self.host.now_ns(), |meeting, post| meeting.arrive(thread::current(), post));
-            engine.part().has_passed()
+            engine.part().pass()
         };
-        if passed {
-            return Ok(());
+        match passed {
+            Some(()) => Ok(()),
+            None => self.host.wait(Need::Part, || false, |engine, _| engine.part().pass()),
         }
-        let passed = |meeting: &mut Meeting| meeting.has_passed().then_some(());
-        self.host.wait(Need::Part, || false, |engine, _| passed(engine.part()))
     }
 
     /// Handles messages that have arrived for this rank: signs of life that others ask for. Only of

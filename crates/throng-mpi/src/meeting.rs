@@ -9,6 +9,8 @@ use throng_messages::{Address, Event, Member, Post};
 #[derive(Debug)]
 pub(crate) struct Meeting {
     member: Member,
+    /// Whether the member has arrived and nobody has been told yet that it has passed.
+    arrived: bool,
     caller: Option<Thread>,
     /// A rank that has left, and how many rounds it had passed.
     last: Option<(u32, u64)>,
@@ -16,20 +18,26 @@ pub(crate) struct Meeting {
 
 impl Meeting {
     pub(crate) fn new(member: Member) -> Self {
-        Meeting { member, caller: None, last: None }
+        Meeting { member, arrived: false, caller: None, last: None }
     }
 
-    /// Arrives, unless an arrival that somebody gave up on still holds.
+    /// Arrives, unless an arrival that somebody gave up on still holds. It does even if all have come
+    /// meanwhile: nobody was told.
     pub(crate) fn arrive(&mut self, caller: Thread, post: &mut Post) {
         self.caller = Some(caller);
-        if !self.member.waits() {
+        if !std::mem::replace(&mut self.arrived, true) {
             self.member.arrive(post);
         }
     }
 
-    /// Whether all have come.
-    pub(crate) fn has_passed(&self) -> bool {
-        !self.member.waits()
+    /// Whether all have come; this is told once.
+    pub(crate) fn pass(&mut self) -> Option<()> {
+        let passed = self.arrived && !self.member.waits();
+        if passed {
+            self.arrived = false;
+            self.caller = None;
+        }
+        passed.then_some(())
     }
 }
 
@@ -43,10 +51,8 @@ impl Part for Meeting {
     fn on(&mut self, _to: Address, event: Event, _now_ns: u64, post: &mut Post) {
         if let Event::Message(message) = event {
             self.member.on(message, post);
-            if self.has_passed()
-                && let Some(caller) = self.caller.take()
-            {
-                caller.unpark();
+            if !self.member.waits() {
+                self.wake();
             }
         }
     }

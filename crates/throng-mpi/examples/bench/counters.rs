@@ -55,7 +55,7 @@ struct Drawn {
 pub(crate) fn run(ranks: &Ranks, row: Row, load: Load, time: Duration, sheet: &mut Sheet) {
     let drawn = match row {
         Row::FetchAndOp => {
-            let window = Window::new(&ranks.world);
+            let Some(window) = Window::new(&ranks.world) else { return };
             window.sync();
             let drawn = draw(ranks, load, time, || window.next());
             gather::meet(&ranks.world);

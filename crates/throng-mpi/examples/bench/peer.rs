@@ -15,8 +15,12 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Collective.
-    pub(crate) fn new(world: &SimpleCommunicator) -> Self {
+    /// Collective. Nothing where this MPI has no windows: Open MPI 4.1 has none over TCP for programs
+    /// whose threads may all call it.
+    pub(crate) fn new(world: &SimpleCommunicator) -> Option<Self> {
+        // SAFETY: the communicator is live; the handler is one of MPI's own, a static of C that nobody
+        // writes. Whoever else uses the communicator here checks nothing and would notice as little.
+        check(unsafe { ffi::MPI_Comm_set_errhandler(world.as_raw(), ffi::RSMPI_ERRORS_RETURN) });
         let bytes = if world.rank() == 0 { size_of::<u64>() } else { 0 };
         let mut base = ptr::null_mut::<u64>();
         let mut window = MaybeUninit::uninit();
@@ -32,7 +36,9 @@ impl Window {
                 window.as_mut_ptr(),
             )
         };
-        check(code);
+        if code != ffi::MPI_SUCCESS as c_int {
+            return None;
+        }
         // SAFETY: MPI_Win_allocate has succeeded.
         let window = unsafe { window.assume_init() };
         if world.rank() == 0 {
@@ -41,7 +47,7 @@ impl Window {
         }
         // SAFETY: the window is live; the epoch ends before it is freed.
         check(unsafe { ffi::MPI_Win_lock_all(0, window) });
-        Window { window }
+        Some(Window { window })
     }
 
     /// Makes rank 0's first write known. To be followed by a meeting of all ranks.
