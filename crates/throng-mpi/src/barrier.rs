@@ -42,8 +42,11 @@ impl Barrier {
             BarrierKind::Dissemination => [4, 0],
             BarrierKind::Tree { fan_in } => [5, u64::from(fan_in)],
         };
-        let member = kind.member(rank, ranks).map_err(|error| Error::Shape(error.to_string()))?;
-        let host = Host::new(comm, options, &fingerprint, |_| Meeting::new(member))?;
+        let part = |_| {
+            let member = kind.member(rank, ranks);
+            member.map(Meeting::new).map_err(|error| Error::Shape(error.to_string()))
+        };
+        let host = Host::new(comm, options, &fingerprint, part)?;
         Ok(Barrier { host, kind })
     }
 

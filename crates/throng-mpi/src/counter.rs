@@ -43,11 +43,14 @@ impl Counter {
         options: &Options,
     ) -> Result<Self, Error> {
         let ranks = comm.size() as u32;
-        let clients = options.threads.saturating_mul(ranks);
-        let plan = shape.plan(ranks, options)?;
-        let seats = plan.clients().unwrap_or(u32::MAX) / ranks;
-        let rank_of = place(&plan, clients, ranks);
-        let part = |seed| Counting::new(comm.rank() as u32, ranks, plan, rank_of, seed);
+        let mut seats = 0;
+        // Not before all ranks have agreed: who is refused alone would leave the others waiting.
+        let part = |seed| {
+            let plan = shape.plan(ranks, options)?;
+            seats = plan.clients().unwrap_or(u32::MAX) / ranks;
+            let rank_of = place(&plan, options.threads.saturating_mul(ranks), ranks);
+            Ok(Counting::new(comm.rank() as u32, ranks, plan, rank_of, seed))
+        };
         let host = Host::new(comm, options, &shape.fingerprint(), part)?;
         Ok(Counter { host, shape: *shape, seats })
     }

@@ -134,6 +134,10 @@ impl Part for Counting {
         self.has_roles[rank as usize]
     }
 
+    fn serves(&self) -> bool {
+        self.needs(self.rank)
+    }
+
     fn wake(&self) {
         self.seats.iter().filter_map(|seat| seat.caller.as_ref()).for_each(Thread::unpark);
     }

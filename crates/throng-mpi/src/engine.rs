@@ -27,6 +27,8 @@ pub(crate) trait Part: Send + 'static {
     fn on(&mut self, to: Address, event: Event, now_ns: u64, post: &mut Post);
     /// Whether callers depend on this rank.
     fn needs(&self, rank: u32) -> bool;
+    /// Whether others may need something of this rank while nobody here waits: more than a sign of life.
+    fn serves(&self) -> bool;
     /// Wakes all callers: they will look for themselves what has happened.
     fn wake(&self);
     /// How many rounds have been passed, if there are rounds.
@@ -115,6 +117,11 @@ impl<L: Link, P: Part> Engine<L, P> {
     /// The rank's part of the structure.
     pub(crate) fn part(&mut self) -> &mut P {
         &mut self.part
+    }
+
+    /// Whether others may need something of this rank at any time.
+    pub(crate) fn serves(&self) -> bool {
+        self.part.serves()
     }
 
     /// Does something with the part, and carries what it sends.

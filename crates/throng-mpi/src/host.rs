@@ -40,12 +40,12 @@ struct Shared<P> {
 
 impl<P: Part> Host<P> {
     /// Collective: all ranks of `comm` make the same structure, described by `fingerprint`. `part` gets
-    /// a random number that all ranks know.
+    /// a random number that all ranks know; it fails on all ranks or on none.
     pub(crate) fn new<C: Communicator>(
         comm: &C,
         options: &Options,
         fingerprint: &[u64],
-        part: impl FnOnce(u64) -> P,
+        part: impl FnOnce(u64) -> Result<P, Error>,
     ) -> Result<Self, Error> {
         let threading = link::threading();
         if !may_call(threading) {
@@ -55,7 +55,7 @@ impl<P: Part> Host<P> {
         let link = MpiLink::new(comm)?;
         let words = fingerprint.iter().chain(&options.fingerprint()).copied().collect::<Vec<_>>();
         let nonce = agree(&link, &words)?;
-        let engine = Engine::new(link, (rank, ranks), nonce, part(nonce), options.patience);
+        let engine = Engine::new(link, (rank, ranks), nonce, part(nonce)?, options.patience);
         let shared = Arc::new(Shared {
             engine: Mutex::new(engine),
             start: Instant::now(),
@@ -145,7 +145,11 @@ impl<P: Part> Host<P> {
             self.stop();
             return Ok(());
         }
-        self.engine()?.leave();
+        if !may_call(self.threading) {
+            self.shared.lock().abandon();
+            return Err(Error::WrongThread);
+        }
+        self.shared.lock().leave();
         let done = self.wait(Need::Leave, || false, |engine, _| engine.is_over().then_some(()));
         if let Err(error) = &done {
             let mut engine = self.shared.lock();
@@ -204,16 +208,22 @@ impl<P: Part> Shared<P> {
     fn serve(&self) {
         make_naps_exact();
         let mut heard_ns = 0;
+        let mut serves = false;
         while !self.stop.load(Ordering::Relaxed) {
             let now_ns = self.now_ns();
             let mut longest = self.longest_nap;
             if let Some(mut engine) = self.try_lock() {
                 engine.look(now_ns);
                 heard_ns = engine.heard_ns();
+                serves = engine.serves();
                 longest = until(engine.rings_ns(), now_ns, longest);
             }
             let callers_look = self.callers.load(Ordering::Relaxed) > 0;
-            take_a(rest::of_service(now_ns.saturating_sub(heard_ns), callers_look, longest));
+            take_a(if serves {
+                rest::of_service(now_ns.saturating_sub(heard_ns), callers_look, longest)
+            } else {
+                Rest::Nap(longest)
+            });
         }
     }
 }

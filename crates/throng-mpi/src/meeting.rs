@@ -61,6 +61,12 @@ impl Part for Meeting {
         true
     }
 
+    fn serves(&self) -> bool {
+        // What comes before the member arrives may lie until it does, and after it has passed it owes
+        // nobody anything.
+        false
+    }
+
     fn wake(&self) {
         self.caller.iter().for_each(Thread::unpark);
     }

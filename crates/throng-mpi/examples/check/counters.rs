@@ -145,4 +145,8 @@ fn disagree(ranks: &Ranks) {
 fn no_such_shape(ranks: &Ranks) {
     let counter = Counter::new(&ranks.world, &Shape::CountingNetwork { width: 12 });
     assert!(matches!(counter, Err(Error::Shape(_))));
+    // Even if one rank alone asks for it.
+    let width = if ranks.rank == 0 { 12 } else { 8 };
+    let counter = Counter::new(&ranks.world, &Shape::CountingNetwork { width });
+    assert!(counter.is_err());
 }
