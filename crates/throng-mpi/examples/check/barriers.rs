@@ -19,11 +19,11 @@ pub(crate) fn all(ranks: &Ranks) {
 
 /// All ranks run on one machine, whose clock they share: everybody comes out after everybody went in.
 fn meet(ranks: &Ranks, kind: BarrierKind) {
-    const ROUNDS: usize = 300;
+    const ROUNDS: usize = 150;
     let mut barrier = Barrier::new(&ranks.world, kind).expect("all are here");
     let (mut came, mut went) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        if round % 50 == 0 && round as u32 / 50 % ranks.count == ranks.rank {
+        if round % 25 == 0 && round as u32 / 25 % ranks.count == ranks.rank {
             thread::sleep(Duration::from_millis(3));
         }
         came.push(now_ns());

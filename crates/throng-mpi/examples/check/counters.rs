@@ -18,8 +18,10 @@ pub(crate) const SHAPES: [Shape; 6] = [
 
 pub(crate) fn all(ranks: &Ranks) {
     for shape in SHAPES {
-        ranks.test(&format!("{shape}, 1 thread a rank"), |ranks| draw(ranks, shape, 1, 500));
-        ranks.test(&format!("{shape}, 3 threads a rank"), |ranks| draw(ranks, shape, 3, 200));
+        // As many in all whatever the number of ranks: with more ranks than cores each takes longer.
+        let each = 1200 / ranks.count as usize;
+        ranks.test(&format!("{shape}, 1 thread a rank"), |ranks| draw(ranks, shape, 1, each));
+        ranks.test(&format!("{shape}, 3 threads a rank"), |ranks| draw(ranks, shape, 3, each / 3));
     }
     ranks.test("combining-tree, more threads than it knows", more_threads_than_known);
     for order in [Order::Up, Order::Down] {
@@ -100,7 +102,7 @@ fn leave(ranks: &Ranks, order: Order) {
 fn uneven(ranks: &Ranks) {
     for shape in SHAPES {
         let counter = Counter::new(&ranks.world, &shape).expect("all are here");
-        let numbers = draw_by(&counter, 1, 40 * ranks.rank as usize, false);
+        let numbers = draw_by(&counter, 1, 10 * ranks.rank as usize, false);
         // By dropping this time.
         drop(counter);
         gather::are_all_there(&ranks.world, &numbers).expect("0..m-1");
