@@ -27,11 +27,20 @@ impl Barrier {
     /// A barrier for all ranks of `comm`, which must all call this with the same kind.
     ///
     /// Collective. The communicator is duplicated: messages of others are neither seen nor disturbed.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such kind, when ranks asked for different ones, when this thread may not call
+    /// MPI, or when MPI reports an error.
     pub fn new<C: Communicator>(comm: &C, kind: BarrierKind) -> Result<Self, Error> {
         Self::with_options(comm, kind, &Options::new())
     }
 
     /// The same, with other than the default options.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Barrier::new).
     pub fn with_options<C: Communicator>(
         comm: &C,
         kind: BarrierKind,
@@ -71,6 +80,10 @@ impl Barrier {
 
     /// Handles messages that have arrived for this rank: signs of life that others ask for. Only of
     /// use without a service thread.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongThread`] where this thread may not call MPI.
     pub fn progress(&self) -> Result<(), Error> {
         self.host.progress()
     }

@@ -32,11 +32,20 @@ impl Counter {
     /// A counter over all ranks of `comm`, which must all call this with the same shape.
     ///
     /// Collective. The communicator is duplicated: messages of others are neither seen nor disturbed.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such shape, when ranks asked for different ones, when this thread may not call
+    /// MPI, or when MPI reports an error.
     pub fn new<C: Communicator>(comm: &C, shape: &Shape) -> Result<Self, Error> {
         Self::with_options(comm, shape, &Options::new())
     }
 
     /// The same, with other than the default options.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Counter::new).
     pub fn with_options<C: Communicator>(
         comm: &C,
         shape: &Shape,
@@ -91,6 +100,10 @@ impl Counter {
 
     /// Handles messages that have arrived for this rank. Only of use without a service thread: a rank
     /// that computes for long calls it now and then, since others may depend on it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongThread`] where this thread may not call MPI.
     pub fn progress(&self) -> Result<(), Error> {
         self.host.progress()
     }

@@ -32,6 +32,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn many_roles_are_spread_evenly() {
+        let plan = Plan::counting_network(16).expect("a power of two");
+        for ranks in [2, 3, 5, 8] {
+            let mut roles = vec![0; ranks as usize];
+            place(&plan, 100, ranks).into_iter().for_each(|rank| roles[rank as usize] += 1);
+            let (most, least) = (roles.iter().max(), roles.iter().min());
+            assert!(most <= least.map(|least| least * 2).as_ref(), "{ranks} ranks: {roles:?}");
+        }
+    }
+
+    #[test]
     fn one_role_is_on_the_first_rank() {
         assert_eq!(place(&Plan::central(), 4, 4), [0]);
     }
