@@ -1,0 +1,327 @@
+//! What one rank does with packets: its part of the structure, and the others' signs of life.
+//!
+//! No thread and no clock is in here, and MPI is only one kind of [`Link`]: the tests run several
+//! ranks in one thread.
+
+use crate::error::Error;
+use crate::link::Link;
+use crate::packet::Packet;
+use crate::watch::Watch;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Duration;
+use throng_messages::{Address, Event, Post, Timer};
+
+/// Packets taken in one go, so that a caller whose answer has come need not work for others forever.
+const AT_ONCE: usize = 64;
+
+/// How long packets may lie while callers get their answers from this rank itself: about as long as
+/// one takes to come.
+const DUE_NS: u64 = 1_000;
+
+/// What a rank has of a structure.
+pub(crate) trait Part: Send + 'static {
+    /// The rank where this role or client is.
+    fn home(&self, of: Address) -> u32;
+    /// Something happens to a role or client of this rank.
+    fn on(&mut self, to: Address, event: Event, now_ns: u64, post: &mut Post);
+    /// Whether callers depend on this rank.
+    fn needs(&self, rank: u32) -> bool;
+    /// Whether others may need something of this rank while nobody here waits: more than a sign of life.
+    fn serves(&self) -> bool;
+    /// Wakes all callers: they will look for themselves what has happened.
+    fn wake(&self);
+    /// How many rounds have been passed, if there are rounds.
+    fn rounds(&self) -> Option<u64> {
+        None
+    }
+    /// Nobody will pass more rounds than this, because `rank` has left.
+    fn ends_after(&mut self, rank: u32, rounds: u64) {
+        let _ = (rank, rounds);
+    }
+    /// Why what callers wait for can never happen.
+    fn hopeless(&self) -> Option<Error> {
+        None
+    }
+}
+
+/// One rank of a structure.
+#[derive(Debug)]
+pub(crate) struct Engine<L, P> {
+    link: L,
+    rank: u32,
+    ranks: u32,
+    nonce: u64,
+    part: P,
+    timers: BinaryHeap<Reverse<(u64, Address, u64)>>,
+    post: Post,
+    watch: Watch,
+    leave: Leave,
+    /// What makes all calls fail from now on.
+    failed: Option<Error>,
+    /// When the last packet came.
+    heard_ns: u64,
+    /// When somebody looked for packets.
+    looked_ns: u64,
+}
+
+/// How far the end has come.
+#[derive(Debug, Default)]
+struct Leave {
+    /// Whether this rank has left.
+    left: bool,
+    /// At rank 0: who has, and how many.
+    have_left: Vec<bool>,
+    count: u32,
+    all_left: bool,
+}
+
+/// Whom somebody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// The ranks that the structure needs.
+    Part,
+    /// At rank 0, all that have not left; elsewhere rank 0.
+    Leave,
+}
+
+impl<L: Link, P: Part> Engine<L, P> {
+    pub(crate) fn new(
+        link: L,
+        (rank, ranks): (u32, u32),
+        nonce: u64,
+        part: P,
+        patience: Duration,
+    ) -> Self {
+        Engine {
+            link,
+            rank,
+            ranks,
+            nonce,
+            part,
+            timers: BinaryHeap::new(),
+            post: Post::new(),
+            watch: Watch::new(ranks, patience),
+            leave: Leave { have_left: vec![false; ranks as usize], ..Leave::default() },
+            failed: None,
+            heard_ns: 0,
+            looked_ns: 0,
+        }
+    }
+
+    /// When a packet came last.
+    pub(crate) fn heard_ns(&self) -> u64 {
+        self.heard_ns
+    }
+
+    /// The rank's part of the structure.
+    pub(crate) fn part(&mut self) -> &mut P {
+        &mut self.part
+    }
+
+    /// Whether others may need something of this rank at any time.
+    pub(crate) fn serves(&self) -> bool {
+        self.part.serves()
+    }
+
+    /// Does something with the part, and carries what it sends.
+    pub(crate) fn act<T>(&mut self, now_ns: u64, act: impl FnOnce(&mut P, &mut Post) -> T) -> T {
+        let result = act(&mut self.part, &mut self.post);
+        self.deliver(now_ns);
+        result
+    }
+
+    /// Handles what has arrived and what is due, and tells whether there was anything.
+    pub(crate) fn look(&mut self, now_ns: u64) -> bool {
+        self.looked_ns = now_ns;
+        let mut any = false;
+        for _ in 0..AT_ONCE {
+            match self.link.receive() {
+                Ok(Some((from, words))) => {
+                    any = true;
+                    self.heard_ns = now_ns;
+                    self.watch.heard(from, now_ns);
+                    if let Some(packet) = Packet::decode(&words, self.nonce) {
+                        self.on(from, packet, now_ns);
+                    }
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    self.fail(error);
+                    break;
+                }
+            }
+        }
+        while let Some(&Reverse((at_ns, whose, timer))) = self.timers.peek() {
+            if at_ns > now_ns {
+                break;
+            }
+            self.timers.pop();
+            any = true;
+            self.happen(whose, Event::Timer(Timer(timer)), now_ns);
+            self.deliver(now_ns);
+        }
+        any
+    }
+
+    /// Looks if nobody has for a while: for a caller whose answer was here, and who may call again and
+    /// again and keep everybody else from looking.
+    pub(crate) fn look_if_due(&mut self, now_ns: u64) {
+        if now_ns.saturating_sub(self.looked_ns) >= DUE_NS {
+            self.look(now_ns);
+        }
+    }
+
+    /// When the next timer rings.
+    pub(crate) fn rings_ns(&self) -> Option<u64> {
+        self.timers.peek().map(|Reverse((at_ns, ..))| *at_ns)
+    }
+
+    /// Why somebody who waits since `since_ns` should not wait longer. To be asked after a look that
+    /// found nothing; asks needed ranks for signs of life.
+    pub(crate) fn why_not_wait(&mut self, need: Need, since_ns: u64, now_ns: u64) -> Option<Error> {
+        if self.failed.is_some() {
+            return self.failed.clone();
+        }
+        if need == Need::Part
+            && let Some(error) = self.part.hopeless()
+        {
+            return Some(error);
+        }
+        if self.watch.is_due(now_ns) {
+            // What is looked at while `watch` changes.
+            let (part, leave, me) = (&self.part, &self.leave, self.rank);
+            let ask = self.watch.whom_to_ask(now_ns, |rank| is_needed(need, rank, me, part, leave));
+            for rank in ask {
+                self.send(rank, Packet::Ping);
+            }
+        }
+        let needed = |rank| is_needed(need, rank, self.rank, &self.part, &self.leave);
+        let (rank, silent_for) = self.watch.silent(now_ns, since_ns, needed)?;
+        Some(Error::NoAnswer { rank, silent_for })
+    }
+
+    /// This rank asks nothing any more. It must go on to look until everybody has left.
+    pub(crate) fn leave(&mut self) {
+        if !std::mem::replace(&mut self.leave.left, true) {
+            let rounds = self.part.rounds().unwrap_or(0);
+            if self.rank == 0 {
+                self.has_left(0, rounds);
+            } else {
+                self.send(0, Packet::Leaving(rounds));
+            }
+        }
+    }
+
+    /// Whether everybody has left and everything is sent, so that this rank may stop.
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.leave.all_left && self.link.is_flushed().unwrap_or(true)
+    }
+
+    /// This rank cannot go on: tells those that may wait for it, and leaves MPI's things as they are.
+    pub(crate) fn desert(&mut self) {
+        self.tell_all(Packet::Gone(self.rank));
+        self.abandon();
+    }
+
+    /// Nobody knows whether the others will ever finish: nothing is given back to MPI.
+    pub(crate) fn abandon(&mut self) {
+        self.link.abandon();
+    }
+
+    /// Somebody does not answer while this rank leaves. If this is rank 0, for which all wait, it tells
+    /// them that they need not.
+    pub(crate) fn give_up(&mut self, rank: u32) {
+        if self.rank == 0 {
+            self.tell_all(Packet::Gone(rank));
+        }
+        self.abandon();
+    }
+
+    fn on(&mut self, from: u32, packet: Packet, now_ns: u64) {
+        match packet {
+            Packet::To(address, message) => {
+                self.happen(address, Event::Message(message), now_ns);
+                self.deliver(now_ns);
+            }
+            Packet::Ping => self.send(from, Packet::Pong),
+            Packet::Pong => {}
+            Packet::Leaving(rounds) => self.has_left(from, rounds),
+            Packet::Last(rank, rounds) => self.ends_after(rank, rounds),
+            Packet::AllLeft => self.leave.all_left = true,
+            Packet::Gone(rank) => self.fail(Error::Gone { rank }),
+        }
+    }
+
+    /// Carries everything in the post where it belongs.
+    fn deliver(&mut self, now_ns: u64) {
+        while let Some((to, message)) = self.post.next_message() {
+            let home = self.part.home(to);
+            if home == self.rank {
+                self.happen(to, Event::Message(message), now_ns);
+            } else {
+                self.send(home, Packet::To(to, message));
+            }
+        }
+    }
+
+    fn happen(&mut self, to: Address, event: Event, now_ns: u64) {
+        self.part.on(to, event, now_ns, &mut self.post);
+        while let Some((at_ns, Timer(timer))) = self.post.next_timer() {
+            self.timers.push(Reverse((at_ns, to, timer)));
+        }
+    }
+
+    fn has_left(&mut self, rank: u32, rounds: u64) {
+        if std::mem::replace(&mut self.leave.have_left[rank as usize], true) {
+            return;
+        }
+        self.leave.count += 1;
+        if self.leave.count == 1 && self.part.rounds().is_some() {
+            // It may be one round behind others that leave, but not before them: what it has not
+            // passed nobody has.
+            self.ends_after(rank, rounds);
+            self.tell_all(Packet::Last(rank, rounds));
+        }
+        if self.leave.count == self.ranks {
+            self.leave.all_left = true;
+            self.tell_all(Packet::AllLeft);
+        }
+    }
+
+    fn ends_after(&mut self, rank: u32, rounds: u64) {
+        self.part.ends_after(rank, rounds);
+        self.part.wake();
+    }
+
+    fn tell_all(&mut self, packet: Packet) {
+        for rank in 0..self.ranks {
+            if rank != self.rank {
+                self.send(rank, packet);
+            }
+        }
+    }
+
+    fn send(&mut self, rank: u32, packet: Packet) {
+        if let Err(error) = self.link.send(rank, packet.encode(self.nonce)) {
+            self.fail(error);
+        }
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.failed.get_or_insert(error);
+        self.part.wake();
+    }
+}
+
+fn is_needed<P: Part>(need: Need, rank: u32, me: u32, part: &P, leave: &Leave) -> bool {
+    rank != me
+        && match need {
+            Need::Part => part.needs(rank),
+            Need::Leave if me == 0 => !leave.have_left[rank as usize],
+            Need::Leave => rank == 0,
+        }
+}
+
+#[cfg(test)]
+mod tests;

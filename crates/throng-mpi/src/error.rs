@@ -1,0 +1,68 @@
+//! What can go wrong.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Why a call has no result. A call never waits for a rank that is gone: it fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A rank that is needed for the answer has not said a word for as long as the
+    /// [patience](crate::Options::patience) lasts, though it was asked whether it is there. It has
+    /// died, was stopped, or cannot be reached; without a service thread it may only be busy.
+    ///
+    /// The call may be made again: nothing is lost if the rank comes back.
+    NoAnswer {
+        /// The rank, in the communicator that was given.
+        rank: u32,
+        /// How long it was silent.
+        silent_for: Duration,
+    },
+    /// A rank has left by a panic, and what it held is gone with it.
+    Gone {
+        /// The rank.
+        rank: u32,
+    },
+    /// A rank has left the barrier and will not come any more.
+    Left {
+        /// The rank.
+        rank: u32,
+    },
+    /// MPI reported an error.
+    Mpi {
+        /// The function that failed.
+        call: &'static str,
+        /// What MPI says about it.
+        says: String,
+    },
+    /// The ranks did not ask for the same thing: shape and options must be equal everywhere.
+    Disagree,
+    /// There is no such shape; the text says why.
+    Shape(String),
+    /// MPI was initialised so that only the main thread may call it, and this is another one.
+    WrongThread,
+    /// The operating system gave no thread for the service.
+    NoThread(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NoAnswer { rank, silent_for } => {
+                write!(f, "rank {rank} has been silent for {:.1} s", silent_for.as_secs_f64())
+            }
+            Error::Gone { rank } => write!(f, "rank {rank} has left by a panic"),
+            Error::Left { rank } => write!(f, "rank {rank} has left and will not come any more"),
+            Error::Mpi { call, says } => write!(f, "{call}: {says}"),
+            Error::Disagree => write!(f, "the ranks asked for different shapes or options"),
+            Error::Shape(why) => write!(f, "{why}"),
+            Error::WrongThread => write!(
+                f,
+                "MPI may be called by the main thread only; initialise it with Threading::Multiple"
+            ),
+            Error::NoThread(why) => write!(f, "no thread for the service: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,105 @@
+//! What travels between ranks: messages of the structure, and those by which ranks look after each
+//! other.
+
+use throng_messages::{Address, Message};
+
+/// Words of a packet. All packets are of one size: they fit a cache line, and every MPI sends so
+/// little at once, without asking the receiver.
+pub(crate) const WORDS: usize = 3 + Message::WORDS;
+
+/// A packet as it travels.
+pub(crate) type Words = [u64; WORDS];
+
+/// What one rank tells another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Packet {
+    /// A message of the structure, for a role or client of the receiver.
+    To(Address, Message),
+    /// Are you there?
+    Ping,
+    /// I am.
+    Pong,
+    /// To rank 0: the sender will ask nothing any more, and serves on. It has passed so many rounds,
+    /// where there are rounds.
+    Leaving(u64),
+    /// From rank 0: nobody will pass more than this many rounds, because this rank has left.
+    Last(u32, u64),
+    /// From rank 0: everybody has left, nobody needs to serve.
+    AllLeft,
+    /// This rank cannot go on.
+    Gone(u32),
+}
+
+const TO: u64 = 1;
+const PING: u64 = 2;
+const PONG: u64 = 3;
+const LEAVING: u64 = 4;
+const LAST: u64 = 5;
+const ALL_LEFT: u64 = 6;
+const GONE: u64 = 7;
+
+impl Packet {
+    /// The packet as words. `nonce` is the structure's: what is left over from another one that used
+    /// the same communicator is recognised by it.
+    pub(crate) fn encode(self, nonce: u64) -> Words {
+        match self {
+            Packet::To(address, message) => {
+                let [a, b, c] = message.to_words();
+                [nonce, TO, address.to_word(), a, b, c]
+            }
+            Packet::Ping => [nonce, PING, 0, 0, 0, 0],
+            Packet::Pong => [nonce, PONG, 0, 0, 0, 0],
+            Packet::Leaving(rounds) => [nonce, LEAVING, rounds, 0, 0, 0],
+            Packet::Last(rank, rounds) => [nonce, LAST, rank.into(), rounds, 0, 0],
+            Packet::AllLeft => [nonce, ALL_LEFT, 0, 0, 0, 0],
+            Packet::Gone(rank) => [nonce, GONE, rank.into(), 0, 0, 0],
+        }
+    }
+
+    /// The packet of these words; `None` where it is not of the structure `nonce`, or nonsense.
+    pub(crate) fn decode(words: &Words, nonce: u64) -> Option<Packet> {
+        let [of, kind, a, b, c, d] = *words;
+        if of != nonce {
+            return None;
+        }
+        Some(match kind {
+            TO => Packet::To(Address::from_word(a)?, Message::from_words([b, c, d])?),
+            PING => Packet::Ping,
+            PONG => Packet::Pong,
+            LEAVING => Packet::Leaving(a),
+            LAST => Packet::Last(a.try_into().ok()?, b),
+            ALL_LEFT => Packet::AllLeft,
+            GONE => Packet::Gone(a.try_into().ok()?),
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_is_what_arrives() {
+        let client = Address::Client(u32::MAX);
+        for packet in [
+            Packet::To(Address::Role(7), Message::Ask { asker: client, count: 3 }),
+            Packet::To(client, Message::Numbers { first: u64::MAX, count: 1 }),
+            Packet::To(client, Message::Arrived { step: 9 }),
+            Packet::To(client, Message::Released),
+            Packet::Ping,
+            Packet::Pong,
+            Packet::Leaving(u64::MAX),
+            Packet::Last(3, 4),
+            Packet::AllLeft,
+            Packet::Gone(5),
+        ] {
+            assert_eq!(Packet::decode(&packet.encode(17), 17), Some(packet));
+        }
+    }
+
+    #[test]
+    fn what_another_structure_sent_is_not_taken() {
+        assert_eq!(Packet::decode(&Packet::Ping.encode(17), 18), None);
+    }
+}
