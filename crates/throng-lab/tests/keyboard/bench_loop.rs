@@ -2,40 +2,23 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
+
+use crate::run::*;
 
 const WAYS: [&str; 6] =
     ["rayon", "rayon-single", "static", "fetch_add", "indices", "for_each_index"];
 
-fn bench(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
-    command.args(["bench", "loop"]).args(arguments).stdin(Stdio::null());
-    command.output().expect("the binary can be started")
-}
-
-/// Runs what should work, and returns what it printed.
-fn printed(arguments: &[&str]) -> String {
-    let output = bench(arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("text")
-}
-
-/// Runs what should be refused before anything is measured, and returns the one line it says.
-fn refusal(arguments: &[&str]) -> String {
-    let output = bench(arguments);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(output.stdout.is_empty());
-    assert_eq!(said.lines().count(), 1, "more than one line: {said}");
-    said.trim_end().to_owned()
+fn bench(arguments: &[&str]) -> Command {
+    throng(&[&["bench", "loop"], arguments].concat())
 }
 
 #[test]
 fn every_way_has_a_row_in_the_table_of_every_loop() {
     let tiny = ["--threads", "1,3", "--indices", "50", "--microseconds", "30"];
-    let text = printed(&[&tiny[..], &["--repetitions", "2", "--quick"]].concat());
+    let text = printed(bench(&[&tiny[..], &["--repetitions", "2", "--quick"]].concat()));
     for shape in ["skewed", "growing", "mandelbrot"] {
         let head = format!("{shape}, 50 indices, 30 us of work");
         let below: Vec<&str> = text.lines().skip_while(|line| *line != head).skip(3).collect();
@@ -51,7 +34,7 @@ fn every_way_has_a_row_in_the_table_of_every_loop() {
 fn the_numbers_add_up() {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("loop.json");
     let _ = fs::remove_file(&path);
-    let text = printed(&[
+    let text = printed(bench(&[
         "--threads=2",
         "--indices=10,100",
         "--microseconds=20",
@@ -61,7 +44,7 @@ fn the_numbers_add_up() {
         "--repetitions=3",
         "--json",
         path.to_str().expect("a path in letters"),
-    ]);
+    ]));
     assert!(text.contains("gap       5 us between two loops"), "{text}");
     let document: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!(document["benchmark"], "loop");
@@ -88,17 +71,17 @@ fn the_numbers_add_up() {
 #[test]
 fn wrong_arguments_are_answered_with_what_is_allowed() {
     assert_eq!(
-        refusal(&["--threads", "0"]),
+        refusal(bench(&["--threads", "0"])),
         "error: --threads 0: must be whole numbers from 1 to 1024, separated by commas"
     );
     assert_eq!(
-        refusal(&["--indices", "-1"]),
+        refusal(bench(&["--indices", "-1"])),
         "error: --indices -1: must be whole numbers from 1 to 100000000, separated by commas"
     );
     assert_eq!(
-        refusal(&["--shape", "round"]).split(';').next().unwrap(),
+        refusal(bench(&["--shape", "round"])).split(';').next().unwrap(),
         "error: --shape round: no such loop"
     );
-    assert!(refusal(&["--gap", "soon"]).starts_with("error: --gap soon: must be"));
-    assert!(refusal(&["--json", "/no/such/folder/x.json"]).contains("cannot be written"));
+    assert!(refusal(bench(&["--gap", "soon"])).starts_with("error: --gap soon: must be"));
+    assert!(refusal(bench(&["--json", "/no/such/folder/x.json"])).contains("cannot be written"));
 }

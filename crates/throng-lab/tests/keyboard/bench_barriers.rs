@@ -2,33 +2,16 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
+
+use crate::run::*;
 use throng::barrier::methods;
 use throng::machine::Native;
 
-fn bench(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
-    command.arg("bench").args(arguments).stdin(Stdio::null());
-    command.output().expect("the binary can be started")
-}
-
-/// Runs what should work, and returns what it printed.
-fn printed(arguments: &[&str]) -> String {
-    let output = bench(arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("text")
-}
-
-/// Runs what should be refused before anything is measured, and returns the one line it says.
-fn refusal(arguments: &[&str]) -> String {
-    let output = bench(arguments);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(output.stdout.is_empty());
-    assert_eq!(said.lines().count(), 1, "more than one line: {said}");
-    said.trim_end().to_owned()
+fn bench(arguments: &[&str]) -> Command {
+    throng(&[&["bench"], arguments].concat())
 }
 
 /// The document that goes to a file, with the table on standard output.
@@ -37,7 +20,7 @@ fn document(name: &str, arguments: &[&str]) -> Value {
     let _ = fs::remove_file(&path);
     let mut all = arguments.to_vec();
     all.extend(["--json", path.to_str().expect("a path in letters")]);
-    assert!(printed(&all).contains("barrier"));
+    assert!(printed(bench(&all)).contains("barrier"));
     serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap()
 }
 
@@ -52,7 +35,7 @@ fn rows(text: &str) -> Vec<&str> {
 
 #[test]
 fn every_barrier_has_a_row() {
-    let text = printed(&["barriers", "--quick", "--threads", "2"]);
+    let text = printed(bench(&["barriers", "--quick", "--threads", "2"]));
     let rows = rows(&text);
     assert_eq!(rows[..3], ["std", "barrier", "team"], "{text}");
     for method in methods::<Native>() {
@@ -108,8 +91,16 @@ fn waiting_is_measured_too() {
 
 #[test]
 fn json_on_standard_output_stands_there_alone() {
-    let output =
-        bench(&["barriers", "--method", "team", "--quick", "--threads", "2", "--json", "-"]);
+    let output = output(bench(&[
+        "barriers",
+        "--method",
+        "team",
+        "--quick",
+        "--threads",
+        "2",
+        "--json",
+        "-",
+    ]));
     assert!(output.status.success());
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["runs"].as_array().unwrap().len(), 2 * 5);
@@ -123,7 +114,7 @@ fn heat_is_the_same_however_threads_meet() {
     let runs = document["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 2 * 5 * (1 + 4), "sizes x repetitions x (one thread and four rows)");
     assert!(runs.iter().all(|run| run["us_a_step"].as_f64().unwrap() > 0.0));
-    let text = printed(&arguments);
+    let text = printed(bench(&arguments));
     assert_eq!(rows(&text), ["std", "barrier", "team", "rayon"], "{text}");
 }
 
@@ -156,8 +147,8 @@ fn mistakes_are_refused_before_anything_is_measured() {
             "error: --threads 7: must be whole numbers from 1 to 6, separated by commas",
         ),
     ] {
-        assert_eq!(refusal(arguments), expected);
+        assert_eq!(refusal(bench(arguments)), expected);
     }
-    let nowhere = refusal(&["barriers", "--json", "/nowhere/at/all.json"]);
+    let nowhere = refusal(bench(&["barriers", "--json", "/nowhere/at/all.json"]));
     assert!(nowhere.starts_with("error: --json /nowhere/at/all.json: cannot be written"));
 }

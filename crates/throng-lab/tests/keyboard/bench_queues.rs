@@ -2,34 +2,17 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
+
+use crate::run::*;
 
 /// Options for a measurement that takes no time and is good for nothing.
 const TINY: [&str; 6] = ["--threads", "1,3", "--repetitions", "2", "--duration", "4"];
 
-fn bench(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
-    command.args(["bench", "queues"]).args(arguments).stdin(Stdio::null());
-    command.output().expect("the binary can be started")
-}
-
-/// Runs what should work, and returns what it printed.
-fn printed(arguments: &[&str]) -> String {
-    let output = bench(arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("text")
-}
-
-/// Runs what should be refused before anything is measured, and returns the one line it says.
-fn refusal(arguments: &[&str]) -> String {
-    let output = bench(arguments);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(output.stdout.is_empty());
-    assert_eq!(said.lines().count(), 1, "more than one line: {said}");
-    said.trim_end().to_owned()
+fn bench(arguments: &[&str]) -> Command {
+    throng(&[&["bench", "queues"], arguments].concat())
 }
 
 /// The first words of the rows of a mix, below the head of its first table.
@@ -44,7 +27,8 @@ fn rows<'a>(text: &'a str, mix: &str) -> Vec<&'a str> {
 
 #[test]
 fn every_queue_has_a_row_in_every_mix_that_suits_it() {
-    let text = printed(&["--quick", "--repetitions", "1", "--duration", "2", "--threads", "2"]);
+    let text =
+        printed(bench(&["--quick", "--repetitions", "1", "--duration", "2", "--threads", "2"]));
     let ours = ["queue", "queue-try", "queue-unbounded", "queue-unbounded-try"];
     let many = rows(&text, "pairs");
     assert_eq!((many[0], &many[1..5]), ("array-queue", &ours[..]), "{text}");
@@ -69,7 +53,7 @@ fn the_numbers_add_up() {
     let _ = fs::remove_file(&path);
     let chosen = ["--methods", "queue,seg-queue", "--mixes", "bursts,one-consumer"];
     let json = ["--json", path.to_str().expect("a path in letters")];
-    let text = printed(&[&chosen[..], &TINY, &json].concat());
+    let text = printed(bench(&[&chosen[..], &TINY, &json].concat()));
     assert!(text.contains("1 thread") && text.contains("best of others"), "{text}");
     let document: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!(document["benchmark"], "queues");
@@ -96,7 +80,7 @@ fn the_numbers_add_up() {
 #[test]
 fn json_on_standard_output_stands_there_alone() {
     let chosen = ["--methods", "queue-try", "--mixes", "pairs", "--json", "-"];
-    let output = bench(&[&chosen[..], &TINY].concat());
+    let output = output(bench(&[&chosen[..], &TINY].concat()));
     assert!(output.status.success());
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["runs"].as_array().unwrap().len(), 2 * 2 * 2);
@@ -130,8 +114,8 @@ fn mistakes_are_refused_before_anything_is_measured() {
             "error: --repetitions many: must be a whole number from 1 to 1000",
         ),
     ] {
-        assert_eq!(refusal(arguments), expected);
+        assert_eq!(refusal(bench(arguments)), expected);
     }
-    let nowhere = refusal(&["--json", "/nowhere/at/all.json"]);
+    let nowhere = refusal(bench(&["--json", "/nowhere/at/all.json"]));
     assert!(nowhere.starts_with("error: --json /nowhere/at/all.json: cannot be written"));
 }

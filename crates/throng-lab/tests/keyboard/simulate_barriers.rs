@@ -1,35 +1,29 @@
 //! `throng simulate --barrier` as a person at a keyboard meets it.
 
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 use throng::barrier::methods;
 use throng_sim::Sim;
 
+use crate::run::*;
+
 /// Options for a run that takes no time.
 const SMALL: [&str; 6] = ["--machine", "ksr1", "--processors", "9", "--rounds", "10"];
 
-fn simulate(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
-    command.arg("simulate").args(SMALL).args(arguments).stdin(Stdio::null());
-    command.output().expect("the binary can be started")
-}
-
-fn printed(arguments: &[&str]) -> String {
-    let output = simulate(arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).into_owned()
+fn simulate(arguments: &[&str]) -> Command {
+    throng(&[&["simulate"], &SMALL[..], arguments].concat())
 }
 
 fn json(arguments: &[&str]) -> Value {
-    serde_json::from_str(&printed(&[arguments, &["--json"]].concat())).unwrap()
+    serde_json::from_str(&printed(simulate(&[arguments, &["--json"]].concat()))).unwrap()
 }
 
 #[test]
 fn every_barrier_is_simulated_and_reported() {
     for method in methods::<Sim>() {
         let name = method.about.name;
-        let text = printed(&["--barrier", name]);
+        let text = printed(simulate(&["--barrier", name]));
         let head = format!("barrier {name} on ksr1 with 9 processors, seed 0\n");
         assert!(text.starts_with(&head), "{text}");
         assert!(text.contains("nobody left any of 30 rounds before all had entered"), "{text}");
@@ -86,7 +80,7 @@ fn what_cannot_be_is_refused_in_one_line() {
         ),
         (&["--barrier", "central", "--steps", "9"], "central on ksr1: not over after 9 steps"),
     ] {
-        let output = simulate(arguments);
+        let output = output(simulate(arguments));
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
@@ -102,7 +96,7 @@ fn options_of_counters_and_of_barriers_do_not_go_together() {
         &["--barrier", "central", "--values", "9"],
         &["--fan-in", "4"],
     ] {
-        let output = simulate(arguments);
+        let output = output(simulate(arguments));
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
     }
 }
