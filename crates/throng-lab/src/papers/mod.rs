@@ -21,6 +21,7 @@ pub mod dt96;
 pub mod gv93;
 pub mod lab;
 mod meetings;
+mod networks;
 pub mod ours;
 pub mod plan;
 mod pools;
@@ -145,7 +146,7 @@ pub fn figures() -> &'static [Figure] {
     &FIGURES
 }
 
-static FIGURES: [Figure; 35] = [
+static FIGURES: [Figure; 43] = [
     dt96::figure_7::FIGURE,
     dt96::figure_8::FIGURE,
     dt96::figure_8b::FIGURE,
@@ -154,6 +155,14 @@ static FIGURES: [Figure; 35] = [
     dt96::figure_11::FIGURE,
     dt96::figure_12::FIGURE,
     dt96::figure_14_15::FIGURE,
+    dt96::figure_18::FIGURE,
+    dt96::figure_19::FIGURE,
+    dt96::figure_20::FIGURE,
+    dt96::figure_21::FIGURE,
+    dt96::figure_22::FIGURE,
+    dt96::figure_23::FIGURE,
+    dt96::figure_24::FIGURE,
+    dt96::table_2::FIGURE,
     ss98::figure_9_10::FIGURE,
     ss98::figure_11::FIGURE,
     ss98::figure_12::FIGURE,

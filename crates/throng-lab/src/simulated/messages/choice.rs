@@ -1,0 +1,191 @@
+//! Which counter, on which network, laid out how.
+
+use std::fmt;
+
+use throng_messages::Plan;
+use throng_sim::network::NetworkSpec;
+
+/// A counter made of messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Structure {
+    /// One role that gives out all numbers.
+    Central,
+    /// A combining tree of optimal depth for its clients.
+    CombiningTree {
+        /// How long a node waits for the other of its two; none: for ever.
+        wait: Option<u64>,
+    },
+    /// A bitonic counting network.
+    CountingNetwork {
+        /// How many wires and counters.
+        width: usize,
+    },
+    /// A diffracting tree.
+    DiffractingTree {
+        /// Prism processors of a balancer, from the root down; as many levels as there are here.
+        prisms: Vec<usize>,
+        /// How long a prism holds a message at first.
+        delay: u64,
+    },
+}
+
+/// A prism that has not learnt yet holds a message so many cycles.
+const DELAY_CYCLES: u64 = 8;
+
+impl Structure {
+    /// A combining tree whose nodes wait so many cycles for the other of their two, or for ever.
+    #[must_use]
+    pub fn combining_tree(wait: Option<u64>) -> Self {
+        Structure::CombiningTree { wait }
+    }
+
+    /// A bitonic counting network.
+    #[must_use]
+    pub fn counting_network(width: usize) -> Self {
+        Structure::CountingNetwork { width }
+    }
+
+    /// A diffracting tree with so many prism processors a balancer, from the root down.
+    #[must_use]
+    pub fn diffracting_tree(prisms: Vec<usize>) -> Self {
+        Structure::DiffractingTree { prisms, delay: DELAY_CYCLES }
+    }
+
+    /// The width of a tree or network of balancers; none of other structures.
+    #[must_use]
+    pub fn width(&self) -> Option<usize> {
+        match self {
+            Structure::Central | Structure::CombiningTree { .. } => None,
+            Structure::CountingNetwork { width } => Some(*width),
+            Structure::DiffractingTree { prisms, .. } => Some(1 << prisms.len()),
+        }
+    }
+
+    /// As in the paper's legends.
+    ///
+    /// ```
+    /// use throng_lab::simulated::messages::Structure;
+    ///
+    /// assert_eq!(Structure::diffracting_tree(vec![4, 2, 1]).name(), "DTree[8]");
+    /// ```
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Structure::Central => "central".to_owned(),
+            Structure::CombiningTree { wait: None } => "CTree".to_owned(),
+            Structure::CombiningTree { wait: Some(wait) } => format!("CTree, waits {wait}"),
+            Structure::CountingNetwork { width } => format!("CNet[{width}]"),
+            Structure::DiffractingTree { prisms, .. } => format!("DTree[{}]", 1 << prisms.len()),
+        }
+    }
+
+    /// The name, and what tells it from others of the same name.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match self {
+            Structure::DiffractingTree { prisms, .. } => {
+                let sizes: Vec<String> = prisms.iter().map(usize::to_string).collect();
+                format!("{} with prisms of {}", self.name(), sizes.join(", "))
+            }
+            _ => self.name(),
+        }
+    }
+
+    /// The structure for so many clients.
+    #[must_use]
+    pub fn plan(&self, clients: usize) -> Plan {
+        let clients = u32::try_from(clients).expect("a network has few thousand nodes");
+        match self {
+            Structure::Central => Plan::central(),
+            Structure::CombiningTree { wait } => todo!("{wait:?} {clients}"),
+            Structure::CountingNetwork { width } => todo!("{width}"),
+            Structure::DiffractingTree { prisms, delay } => todo!("{prisms:?} {delay}"),
+        }
+    }
+}
+
+/// A kind of network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// A torus mesh whose switches pass one message at a time.
+    MeshSingleWire,
+    /// A torus mesh whose switches are crossbars.
+    MeshCrossbar,
+    /// Layers of small crossbars.
+    Butterfly,
+    /// One crossbar for all.
+    Crossbar,
+    /// A cluster of today; its cycles are nanoseconds.
+    FatTree,
+}
+
+impl Network {
+    /// The networks of DT96, section 4.2, in its order.
+    pub const OF_DT96: [Network; 4] =
+        [Network::MeshSingleWire, Network::MeshCrossbar, Network::Butterfly, Network::Crossbar];
+
+    /// The network with so many nodes.
+    #[must_use]
+    pub fn spec(self, nodes: usize) -> NetworkSpec {
+        match self {
+            Network::MeshSingleWire => NetworkSpec::mesh_single_wire(nodes),
+            Network::MeshCrossbar => NetworkSpec::mesh_crossbar(nodes),
+            Network::Butterfly => NetworkSpec::butterfly(nodes),
+            Network::Crossbar => NetworkSpec::crossbar(nodes),
+            Network::FatTree => NetworkSpec::fat_tree(nodes),
+        }
+    }
+
+    /// The smallest number of nodes, at least `least`, that has a good shape: a square in a mesh, a
+    /// power of two in a butterfly.
+    ///
+    /// ```
+    /// use throng_lab::simulated::messages::Network;
+    ///
+    /// assert_eq!(Network::MeshCrossbar.nodes(272), 17 * 17);
+    /// assert_eq!(Network::Butterfly.nodes(272), 512);
+    /// assert_eq!(Network::Crossbar.nodes(272), 272);
+    /// ```
+    #[must_use]
+    pub fn nodes(self, least: usize) -> usize {
+        match self {
+            Network::MeshSingleWire | Network::MeshCrossbar => {
+                let side = least.isqrt();
+                let side = if side * side < least { side + 1 } else { side };
+                side * side
+            }
+            Network::Butterfly => least.next_power_of_two().max(2),
+            Network::Crossbar | Network::FatTree => least,
+        }
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Network::MeshSingleWire => "mesh with single-wire switches",
+            Network::MeshCrossbar => "mesh with crossbar switches",
+            Network::Butterfly => "butterfly",
+            Network::Crossbar => "crossbar",
+            Network::FatTree => "fat tree",
+        })
+    }
+}
+
+/// How the roles of a structure are spread over the nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// By simulated annealing, so that messages have a short way.
+    Annealed,
+    /// Anywhere.
+    Random,
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Layout::Annealed => "laid out by annealing",
+            Layout::Random => "laid out at random",
+        })
+    }
+}
