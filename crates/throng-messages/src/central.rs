@@ -1,5 +1,8 @@
 //! One role that gives out all numbers: what every other structure is compared with.
+//!
+//! It is linearizable, and takes two messages a number. All of them come to one node: if it dies, all wait.
 
+use crate::balancer::Way;
 use crate::message::{Event, Message};
 use crate::plan::{Plan, WayIn};
 use crate::post::Post;
@@ -33,6 +36,7 @@ impl Plan {
     /// One role that gives out all numbers.
     #[must_use]
     pub fn central() -> Plan {
-        Plan::new(vec![Role::Dispenser(Dispenser::new(0, 1))], WayIn::Any { first: 0, count: 1 })
+        let roles = vec![Role::Dispenser(Dispenser::new(0, 1))];
+        Plan::new("central", roles, WayIn::Any(Way::to(0)), 2)
     }
 }

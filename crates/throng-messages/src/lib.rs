@@ -36,14 +36,23 @@
 
 #![forbid(unsafe_code)]
 
+mod balancer;
 mod central;
+mod combining_tree;
+mod counting_network;
+mod diffracting_tree;
 mod message;
 mod plan;
 mod post;
 mod role;
+mod traffic;
 
+pub use balancer::Toggle;
 pub use central::Dispenser;
+pub use combining_tree::{Combiner, CombiningShape, Waiting};
+pub use diffracting_tree::{Delay, DiffractingShape, Prism};
 pub use message::{Address, Event, Message, Timer};
-pub use plan::{Plan, Traffic};
+pub use plan::Plan;
 pub use post::Post;
 pub use role::{Role, Time};
+pub use traffic::Traffic;

@@ -1,37 +1,46 @@
 //! A structure as its parts: roles, and how clients reach them.
 
+use crate::balancer::Way;
 use crate::message::{Address, Message};
 use crate::role::Role;
 use throng::machine::SplitMix64;
 
 /// A counter: its roles, numbered from 0, and where clients ask.
+///
+/// What roles send to each other on the way to a number goes from lower numbers to higher ones.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    roles: Vec<Role>,
-    way_in: WayIn,
+    name: &'static str,
+    pub(crate) roles: Vec<Role>,
+    pub(crate) way_in: WayIn,
+    longest_way: u32,
 }
 
 /// Whom a client asks.
 #[derive(Clone, Debug)]
 pub(crate) enum WayIn {
     /// Any of these roles, at random.
-    Any { first: u32, count: u32 },
-}
-
-/// How much two parts of a structure have to say to each other: for who places roles on nodes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Traffic {
-    /// Who sends.
-    pub from: Address,
-    /// Who receives.
-    pub to: Address,
-    /// Messages expected while each client asks once.
-    pub messages: f64,
+    Any(Way),
+    /// Any of those on the list, at random.
+    Listed(Box<[u32]>),
+    /// Two clients ask one role, the next two the next one.
+    Pairs { clients: u32 },
 }
 
 impl Plan {
-    pub(crate) fn new(roles: Vec<Role>, way_in: WayIn) -> Self {
-        Plan { roles, way_in }
+    pub(crate) fn new(
+        name: &'static str,
+        roles: Vec<Role>,
+        way_in: WayIn,
+        longest_way: u32,
+    ) -> Self {
+        Plan { name, roles, way_in, longest_way }
+    }
+
+    /// What it is, in a few words: "diffracting tree".
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
     }
 
     /// How many roles there are.
@@ -46,6 +55,27 @@ impl Plan {
         self.roles.is_empty()
     }
 
+    /// How many messages follow each other at most, from a client's request to its answer, both counted.
+    #[must_use]
+    pub fn longest_way(&self) -> u32 {
+        self.longest_way
+    }
+
+    /// How many clients may ask: those numbered below this. Nothing: any number.
+    #[must_use]
+    pub fn clients(&self) -> Option<u32> {
+        match self.way_in {
+            WayIn::Pairs { clients } => Some(clients),
+            WayIn::Any(_) | WayIn::Listed(_) => None,
+        }
+    }
+
+    /// The roles, in the order of their numbers.
+    #[must_use]
+    pub fn roles(&self) -> &[Role] {
+        &self.roles
+    }
+
     /// The roles, in the order of their numbers.
     #[must_use]
     pub fn into_roles(self) -> Vec<Role> {
@@ -53,29 +83,19 @@ impl Plan {
     }
 
     /// What `client` sends, and to whom, to get a number. A client has one request on its way at most.
+    ///
+    /// # Panics
+    /// When there is no such [client](Plan::clients).
     #[must_use]
     pub fn ask(&self, client: u32, random: &mut SplitMix64) -> (Address, Message) {
-        let to = match self.way_in {
-            WayIn::Any { first, count } => first + random.below(u64::from(count)) as u32,
-        };
-        (Address::Role(to), Message::Ask { asker: Address::Client(client), count: 1 })
-    }
-
-    /// Who sends how much to whom when `clients` ask equally often.
-    #[must_use]
-    pub fn traffic(&self, clients: u32) -> Vec<Traffic> {
-        let mut all = Vec::new();
-        for client in (0..clients).map(Address::Client) {
-            match self.way_in {
-                WayIn::Any { first, count } => {
-                    for role in (first..first + count).map(Address::Role) {
-                        let messages = 1.0 / f64::from(count);
-                        all.push(Traffic { from: client, to: role, messages });
-                        all.push(Traffic { from: role, to: client, messages });
-                    }
-                }
+        let to = match &self.way_in {
+            WayIn::Any(way) => way.pick(random),
+            WayIn::Listed(roles) => Address::Role(roles[random.below(roles.len() as u64) as usize]),
+            WayIn::Pairs { clients } => {
+                assert!(client < *clients, "client {client}: there are {clients}");
+                Address::Role(client / 2)
             }
-        }
-        all
+        };
+        (to, Message::Ask { asker: Address::Client(client), count: 1 })
     }
 }

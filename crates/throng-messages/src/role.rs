@@ -1,6 +1,9 @@
 //! The roles: what the nodes of a structure do.
 
+use crate::balancer::Toggle;
 use crate::central::Dispenser;
+use crate::combining_tree::Combiner;
+use crate::diffracting_tree::Prism;
 use crate::message::Event;
 use crate::post::Post;
 
@@ -12,14 +15,33 @@ pub type Time = u64;
 pub enum Role {
     /// Gives out numbers.
     Dispenser(Dispenser),
+    /// Sends tokens left and right in turn.
+    Toggle(Toggle),
+    /// Sends pairs of tokens left and right, and lone ones to a toggle.
+    Prism(Prism),
+    /// Makes one request of two.
+    Combiner(Combiner),
 }
 
 impl Role {
     /// Handles `event` at the time `now`, and leaves with `post` what is to be done.
     pub fn on(&mut self, event: Event, now: Time, post: &mut Post) {
-        let _ = now;
         match self {
             Role::Dispenser(role) => role.on(event, post),
+            Role::Toggle(role) => role.on(event, post),
+            Role::Prism(role) => role.on(event, now, post),
+            Role::Combiner(role) => role.on(event, now, post),
+        }
+    }
+
+    /// What it is, in a word.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Role::Dispenser(_) => "dispenser",
+            Role::Toggle(_) => "toggle",
+            Role::Prism(_) => "prism",
+            Role::Combiner(_) => "combiner",
         }
     }
 }

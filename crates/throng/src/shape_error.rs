@@ -15,12 +15,16 @@ pub struct ShapeError {
 
 impl ShapeError {
     /// `what` is `value`, but should be `allowed`.
-    pub(crate) fn new(what: &'static str, value: usize, allowed: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn new(what: &'static str, value: usize, allowed: impl Into<String>) -> Self {
         ShapeError { what, value, allowed: allowed.into() }
     }
 
     /// Checks that `value` is within `allowed`.
-    pub(crate) fn check_range(
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn check_range(
         what: &'static str,
         value: usize,
         allowed: std::ops::RangeInclusive<usize>,

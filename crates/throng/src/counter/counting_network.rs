@@ -208,25 +208,27 @@ impl<M: Machine, N: Number<M>> Counting<M> for CountingNetwork<M, N> {
 
 /// Where a wire ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+pub enum End {
     /// At this balancer.
     Balancer(u32),
     /// It is this output of the network.
     Output(u32),
 }
 
-/// Which wire leads where.
+/// Which wire leads where. Every wire leads to an output, or to a balancer of a lower number than the
+/// one it comes from.
 #[derive(Debug, Default)]
-struct Wiring {
+pub struct Wiring {
     /// Where each input wire of the network ends.
-    inputs: Box<[End]>,
+    pub inputs: Box<[End]>,
     /// Where the two output wires of each balancer end.
-    balancers: Vec<[End; 2]>,
+    pub balancers: Vec<[End; 2]>,
 }
 
 impl Wiring {
-    /// `Bitonic[width]`.
-    fn bitonic(width: usize) -> Self {
+    /// `Bitonic[width]`, for a power of two.
+    #[must_use]
+    pub fn bitonic(width: usize) -> Self {
         let mut wiring = Wiring::default();
         let outputs: Vec<End> = (0..width as u32).map(End::Output).collect();
         wiring.inputs = wiring.add_bitonic(&outputs).into();

@@ -41,7 +41,7 @@ pub mod reactive;
 pub mod self_tuning;
 
 pub use combining_tree::CombiningTree;
-pub use counting_network::{AtomicNumber, CountingNetwork, LockedNumber, Number};
+pub use counting_network::{AtomicNumber, CountingNetwork, End, LockedNumber, Number, Wiring};
 pub use default::{Builder, Counter, Policy, Stats};
 pub use diffracting::DiffractingTree;
 pub use funnel::{Funnel, FunnelShape};

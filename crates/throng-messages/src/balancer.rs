@@ -1,0 +1,65 @@
+//! A balancer that is one toggle, and the ways out of balancers.
+//!
+//! A toggle sends the tokens that reach it left, right, left, right ... so at rest as many have gone left
+//! as right, or one more. It is the second half of a diffracting balancer
+//! ([`Plan::diffracting_tree`](crate::Plan::diffracting_tree)) and the whole of a balancer of a counting
+//! network ([`Plan::counting_network`](crate::Plan::counting_network)): there, no matter from which of
+//! its two wires a token comes, since a message tells everything there is to know.
+//!
+//! A toggle keeps no token: what reaches it leaves it in the same event. If its node dies, the tokens on
+//! their way to it are lost with it, and their askers wait for ever.
+
+use crate::message::{Address, Event, Message};
+use crate::post::Post;
+use throng::machine::SplitMix64;
+
+/// Where a token goes on: to any of some roles that are numbered in sequence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+}
+
+impl Way {
+    pub(crate) fn to(role: u32) -> Self {
+        Way { first: role, count: 1 }
+    }
+
+    /// `dispatch_message` of DT96, Figure 17.
+    pub(crate) fn pick(self, random: &mut SplitMix64) -> Address {
+        let other = if self.count == 1 { 0 } else { random.below(self.count.into()) as u32 };
+        Address::Role(self.first + other)
+    }
+
+    pub(crate) fn roles(self) -> std::ops::Range<u32> {
+        self.first..self.first + self.count
+    }
+}
+
+/// The random numbers of the role with this number. Those of different roles have nothing in common.
+pub(crate) fn random_of(seed: u64, role: u32) -> SplitMix64 {
+    SplitMix64::from_state(SplitMix64::mix(seed ^ SplitMix64::mix(u64::from(role) + 1)))
+}
+
+/// Sends tokens left and right in turn: `ToggleProc` of DT96, Figure 17.
+#[derive(Clone, Debug)]
+pub struct Toggle {
+    pub(crate) next: [Way; 2],
+    right: bool,
+    random: SplitMix64,
+}
+
+impl Toggle {
+    pub(crate) fn new(next: [Way; 2], random: SplitMix64) -> Self {
+        Toggle { next, right: false, random }
+    }
+
+    /// Sends a token on.
+    pub fn on(&mut self, event: Event, post: &mut Post) {
+        if let Event::Message(token @ Message::Ask { .. }) = event {
+            let way = self.next[usize::from(self.right)];
+            self.right = !self.right;
+            post.send(way.pick(&mut self.random), token);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! A combining tree of messages (Goodman, Vernon and Woest 1989; DT96, section 4.2 "CTree").
+//!
+//! ```text
+//!                   root              a dispenser: answers whoever asks, at once
+//!                 /      \
+//!             node        node        two requests come, one goes up
+//!             /  \        /  \
+//!         leaf   leaf  leaf   leaf    one for every two clients
+//!          /\     /\    /\     /\
+//! ```
+//!
+//! A node that has a request holds it until its other child asks too, or until the wait is over. Then it
+//! asks its parent for the sum, in its own name, and is *locked* until the answer comes. It splits the
+//! answer: its first child's numbers first, then its second's. What arrives while it is locked waits in
+//! the node. A node with a single child, where clients are no power of two, passes requests on at once.
+//! With one or two clients there is nothing but the root.
+//!
+//! # Why it counts
+//!
+//! All numbers come from the root, and every node gives each of its children as many of those it got as
+//! it had asked for. The tree is linearizable: a number is fixed at the root, between its asking and its
+//! answer.
+//!
+//! A node needs one slot for each child. A client has one request on its way at most, and a node that
+//! has asked is locked, so no child asks again before it is answered. The slot of a child is free from
+//! then on: the node forgets a request in the event in which it answers it.
+//!
+//! # How long a node waits
+//!
+//! [`Waiting::Fixed`]: that long after the request came, or, if it came while the node was locked, after
+//! the node was unlocked. [`Waiting::ForEver`]: until the other child asks. DT96 found that best by far
+//! under high load, since a request that goes up alone keeps all that come after it waiting until it is
+//! back. But it **needs all clients to keep asking**: all clients below a child of the root get their
+//! numbers together or not at all. The tree hangs, without being at rest, as soon as one of them stops:
+//! when clients ask differently often, when one waits for something that another does after its next
+//! number, or when a node dies. It does not hang if there are one or two clients, or if each asks equally
+//! often.
+//!
+//! # What is promised
+//!
+//! Slow messages make numbers late. If a node dies, all clients below it wait for ever; with
+//! [`Waiting::Fixed`] the others go on, and with [`Waiting::ForEver`] those under the same child of the
+//! root do not. The numbers that were on their way to the dead node are missing; nobody gets a number
+//! twice.
+
+use crate::central::Dispenser;
+use crate::message::{Address, Event, Message, Timer};
+use crate::plan::{Plan, WayIn};
+use crate::post::Post;
+use crate::role::{Role, Time};
+use throng::ShapeError;
+
+/// The most clients.
+const MAX_CLIENTS: usize = 1 << 17;
+
+/// How long a node holds a request that is alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// So long, in the host's unit of time. With 0 nothing ever combines: of two
+    /// children, one at most asks while the node is locked.
+    Fixed(Time),
+    /// Until the other child asks. **Hangs if clients do not all keep asking**: see the
+    /// [shape](CombiningShape).
+    ForEver,
+}
+
+/// The shape of a combining tree.
+///
+/// With [`Waiting::ForEver`] all clients below a child of the root get their numbers together: if one of
+/// them stops asking, the others wait for ever. Use it where all ask equally often.
+///
+/// ```
+/// use throng_messages::{CombiningShape, Plan, Waiting};
+///
+/// let plan = Plan::combining_tree(&CombiningShape { clients: 6, waiting: Waiting::Fixed(100) })?;
+/// // Three leaves, two nodes above them, the root.
+/// assert_eq!((plan.len(), plan.clients()), (6, Some(6)));
+/// # Ok::<(), throng::ShapeError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CombiningShape {
+    /// How many clients there are, numbered from 0. No other may ask.
+    pub clients: usize,
+    /// How long a node holds a request that is alone.
+    pub waiting: Waiting,
+}
+
+/// What a node does with its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// It has at most one, and holds it.
+    Open,
+    /// It has asked for these numbers, for its two children, and waits for the answer.
+    Locked([u64; 2]),
+}
+
+/// A node where two requests become one.
+#[derive(Clone, Debug)]
+pub struct Combiner {
+    me: Address,
+    parent: Address,
+    children: [Option<Address>; 2],
+    waiting: Waiting,
+    state: State,
+    /// How many numbers each child asks for that the node has not asked for yet; 0: it does not ask.
+    requests: [u64; 2],
+    /// How many times a wait began, which names the wait that is on.
+    waits: u64,
+}
+
+impl Combiner {
+    fn new(me: u32, parent: u32, children: [Option<Address>; 2], waiting: Waiting) -> Self {
+        Combiner {
+            me: Address::Role(me),
+            parent: Address::Role(parent),
+            children,
+            waiting,
+            state: State::Open,
+            requests: [0; 2],
+            waits: 0,
+        }
+    }
+
+    pub(crate) fn parent(&self) -> Address {
+        self.parent
+    }
+
+    /// Takes a request in, gives up waiting for another one, or splits an answer.
+    pub fn on(&mut self, event: Event, now: Time, post: &mut Post) {
+        match event {
+            Event::Message(Message::Ask { asker, count }) => {
+                let Some(child) = self.children.iter().position(|&child| child == Some(asker))
+                else {
+                    debug_assert!(false, "{asker:?} is no child of {:?}", self.me);
+                    return;
+                };
+                debug_assert_eq!(self.requests[child], 0, "{asker:?} asked again too early");
+                self.requests[child] += count;
+                if self.state == State::Open {
+                    self.consider(now, post);
+                }
+            }
+            Event::Message(Message::Numbers { first, .. }) => {
+                if let State::Locked(batch) = std::mem::replace(&mut self.state, State::Open) {
+                    self.split(first, batch, post);
+                    self.consider(now, post);
+                }
+            }
+            Event::Timer(Timer(wait)) => {
+                if wait == self.waits && self.state == State::Open {
+                    self.ask(post);
+                }
+            }
+            Event::Message(_) => {}
+        }
+    }
+
+    /// The node is open and what it holds has changed: asks, or waits for more.
+    fn consider(&mut self, now: Time, post: &mut Post) {
+        let everybody = (0..2).all(|i| self.children[i].is_none() || self.requests[i] > 0);
+        if everybody || self.waiting == Waiting::Fixed(0) {
+            self.ask(post);
+        } else if self.requests != [0; 2] {
+            self.waits += 1;
+            if let Waiting::Fixed(time) = self.waiting {
+                post.ring_at(now.saturating_add(time), Timer(self.waits));
+            }
+        }
+    }
+
+    fn ask(&mut self, post: &mut Post) {
+        let batch = std::mem::take(&mut self.requests);
+        let count = batch[0] + batch[1];
+        if count > 0 {
+            self.state = State::Locked(batch);
+            post.send(self.parent, Message::Ask { asker: self.me, count });
+        }
+    }
+
+    fn split(&self, mut first: u64, batch: [u64; 2], post: &mut Post) {
+        for (child, count) in self.children.into_iter().zip(batch) {
+            if let Some(child) = child.filter(|_| count > 0) {
+                post.send(child, Message::Numbers { first, count });
+                first += count;
+            }
+        }
+    }
+}
+
+impl Plan {
+    /// A combining tree of optimal depth: one leaf for every two clients. It is linearizable: whoever
+    /// asks after another was answered gets a larger number.
+    ///
+    /// # Errors
+    /// When there are no clients, or more than 131072.
+    pub fn combining_tree(shape: &CombiningShape) -> Result<Plan, ShapeError> {
+        let clients = ShapeError::check_range("clients", shape.clients, 1..=MAX_CLIENTS)? as u32;
+        let mut roles = Vec::new();
+        let mut children: Vec<Address> = (0..clients).map(Address::Client).collect();
+        let mut height = 1;
+        // Every level is numbered in sequence, after the level below it.
+        while children.len() > 2 {
+            let first = roles.len() as u32;
+            let above = first + children.len().div_ceil(2) as u32;
+            for (number, pair) in (0_u32..).zip(children.chunks(2)) {
+                let pair = [Some(pair[0]), pair.get(1).copied()];
+                let node = Combiner::new(first + number, above + number / 2, pair, shape.waiting);
+                roles.push(Role::Combiner(node));
+            }
+            children = (first..above).map(Address::Role).collect();
+            height += 1;
+        }
+        roles.push(Role::Dispenser(Dispenser::new(0, 1)));
+        Ok(Plan::new("combining tree", roles, WayIn::Pairs { clients }, 2 * height))
+    }
+}

@@ -1,0 +1,364 @@
+//! A diffracting tree of messages (DT96, section 4.1 and Figure 17).
+//!
+//! ```text
+//!                    prism ───────┬──> prism ... ──> dispenser  0, 2, 4 ..
+//!   client ──Ask──>  prism ──> toggle                    │
+//!                    prism ───────┴──> prism ... ──> dispenser  1, 3, 5 ..
+//!      ^                                                 │
+//!      └──────────────────── Numbers ────────────────────┘
+//! ```
+//!
+//! A balancer is some prisms and a toggle. A token, which is the message [`Ask`](Message::Ask), comes to
+//! one of the prisms, chosen at random by who sent it. The prism holds it for a while. If another token
+//! comes in that time, the two are *diffracted*: the first goes left, the second right, and the toggle
+//! hears nothing of them. If none comes, the token goes to the toggle, which sends its tokens left and
+//! right in turn. "Left" and "right" are the balancers of the next level, or, after the last, the
+//! dispensers. The first level decides the lowest bit of the number, so dispensers are numbered
+//! bit-reversed, as the leaves of [`throng::counter::DiffractingTree`].
+//!
+//! A number takes log2(width) + 2 messages if all its meetings are diffractions, one more for each
+//! toggle.
+//!
+//! # Why it counts
+//!
+//! Tokens enter a balancer through its prisms only. A prism sends them on in pairs, one to each side,
+//! or to the toggle, and the one toggle alternates. So at rest as many have left on the left as on the
+//! right, or one more: it is a balancer, however slow messages are, and a tree of balancers counts
+//! (DT96, Lemma 5.20 and Theorem 5.21). A ring of a timer that has lost its meaning must do nothing, or
+//! a token would be sent twice: each token that is held has a number, and a ring that bears another one
+//! is ignored.
+//!
+//! # How long a prism waits
+//!
+//! For its *delay* (see [`Delay`]). An adaptive one is doubled whenever two tokens meet and halved
+//! whenever one has waited in vain: "spin" of DT96, section 4.3.1. Where the least is 0, a prism that
+//! few come to ends there: it sends every token to the toggle at once and sets no timer.
+//!
+//! Then nobody can meet there any more, and twice 0 is 0, so such a prism needs another sign that a crowd
+//! has come. It remembers when its last token came. If the next comes *soon* after, within the prism's
+//! first delay, then a wait for as long as that gap would have been a diffraction, and this counts as
+//! one: the delay becomes twice the gap, and the token that has just come is held. What DT96 did there
+//! is not told; its first delays say how long a wait is worth while, so we ask them.
+//!
+//! # What is promised
+//!
+//! Slow messages make numbers late, nothing else. If the node of a role dies, tokens that are there or
+//! come there are lost: their askers wait for ever, and their numbers may be missing below those that
+//! others get; nobody gets a number twice. A prism that stays silent costs only those who choose it.
+
+use crate::balancer::{Toggle, Way, random_of};
+use crate::central::Dispenser;
+use crate::message::{Address, Event, Message, Timer};
+use crate::plan::{Plan, WayIn};
+use crate::post::Post;
+use crate::role::{Role, Time};
+use throng::ShapeError;
+use throng::counter::diffracting::Prisms;
+use throng::machine::SplitMix64;
+
+/// The widest tree.
+const MAX_WIDTH: usize = 1 << 12;
+
+/// How long prisms hold a token that is alone, in the host's unit of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delay {
+    /// At first: one for all levels, or one for each from the root down.
+    pub first: Vec<Time>,
+    /// An adaptive delay never falls below this. With 0 a token that is alone is sent on at once where
+    /// few come.
+    pub least: Time,
+    /// An adaptive delay never grows above this.
+    pub most: Time,
+    /// Whether each prism learns from its tokens. If not, the delay stays as it was at first.
+    pub adaptive: bool,
+}
+
+impl Delay {
+    /// The same for ever.
+    #[must_use]
+    pub fn fixed(delay: Time) -> Self {
+        Delay { first: vec![delay], least: delay, most: delay, adaptive: false }
+    }
+
+    /// Adaptive, from 0 to `most`, and `first` to begin with.
+    #[must_use]
+    pub fn adaptive(first: Time, most: Time) -> Self {
+        Delay { first: vec![first], least: 0, most, adaptive: true }
+    }
+
+    /// The first delay of each level.
+    fn levels(&self, depth: u32) -> Result<Vec<Time>, ShapeError> {
+        let levels = depth as usize;
+        if self.first.len() != 1 && self.first.len() != levels {
+            let allowed = format!("1, or {levels}: one for each level of the tree");
+            return Err(ShapeError::new("number of first delays", self.first.len(), allowed));
+        }
+        if self.adaptive {
+            if self.least > self.most {
+                let allowed = format!("at most {}, the most", self.most);
+                return Err(ShapeError::new("least delay", as_usize(self.least), allowed));
+            }
+            let allowed = as_usize(self.least)..=as_usize(self.most);
+            for &first in &self.first {
+                ShapeError::check_range("first delay", as_usize(first), allowed.clone())?;
+            }
+        }
+        Ok((0..levels).map(|level| self.first[level % self.first.len()]).collect())
+    }
+}
+
+fn as_usize(time: Time) -> usize {
+    usize::try_from(time).unwrap_or(usize::MAX)
+}
+
+/// The shape of a diffracting tree.
+///
+/// ```
+/// use throng::counter::diffracting::Prisms;
+/// use throng_messages::{Delay, DiffractingShape, Plan};
+///
+/// let shape = DiffractingShape::new(4, Delay::adaptive(50, 1000));
+/// let plan = Plan::diffracting_tree(&DiffractingShape { prisms: Prisms::Sizes(vec![3, 1]), ..shape })?;
+/// // The root: 3 prisms and a toggle. Two below: a prism and a toggle each. Four dispensers.
+/// assert_eq!(plan.len(), 4 + 2 * 2 + 4);
+/// # Ok::<(), throng::ShapeError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiffractingShape {
+    /// How many dispensers: a power of two.
+    pub width: usize,
+    /// How many prisms a balancer has, level by level.
+    pub prisms: Prisms,
+    /// How long a prism waits.
+    pub delay: Delay,
+    /// Decides where tokens are sent at random.
+    pub seed: u64,
+}
+
+impl DiffractingShape {
+    /// So wide, with the numbers of prisms that DT96 had.
+    #[must_use]
+    pub fn new(width: usize, delay: Delay) -> Self {
+        DiffractingShape { width, prisms: Prisms::Dt96, delay, seed: 0 }
+    }
+}
+
+/// Where tokens meet: `PrismProc` of DT96, Figure 17.
+#[derive(Clone, Debug)]
+pub struct Prism {
+    pub(crate) next: [Way; 2],
+    pub(crate) toggle: u32,
+    /// The token that waits for another.
+    held: Option<Message>,
+    /// How many tokens were held, which names the one that is held now.
+    holds: u64,
+    /// When the last token came that found nobody here.
+    came: Option<Time>,
+    delay: Time,
+    /// Bounds of the delay, or nothing if it is fixed.
+    bounds: Option<(Time, Time)>,
+    /// A token that comes so long after another might have met it.
+    soon: Time,
+    random: SplitMix64,
+}
+
+impl Prism {
+    fn new(next: [Way; 2], toggle: u32, first: Time, delay: &Delay, random: SplitMix64) -> Self {
+        Prism {
+            next,
+            toggle,
+            held: None,
+            holds: 0,
+            came: None,
+            delay: first,
+            bounds: delay.adaptive.then_some((delay.least, delay.most)),
+            soon: first.max(1),
+            random,
+        }
+    }
+
+    /// How long the next token that is alone will be held.
+    #[must_use]
+    pub fn delay(&self) -> Time {
+        self.delay
+    }
+
+    /// Takes a token in, or gives up waiting for another one.
+    pub fn on(&mut self, event: Event, now: Time, post: &mut Post) {
+        match event {
+            Event::Message(token @ Message::Ask { .. }) => match self.held.take() {
+                Some(first) => {
+                    post.send(self.next[0].pick(&mut self.random), first);
+                    post.send(self.next[1].pick(&mut self.random), token);
+                    self.set_delay(self.delay.saturating_mul(2));
+                }
+                None => self.take_in(token, now, post),
+            },
+            Event::Timer(Timer(hold)) if hold == self.holds => {
+                if let Some(token) = self.held.take() {
+                    post.send(Address::Role(self.toggle), token);
+                    self.set_delay(self.delay / 2);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A token that finds nobody here.
+    fn take_in(&mut self, token: Message, now: Time, post: &mut Post) {
+        let before = self.came.replace(now);
+        if self.delay == 0 {
+            let gap = before.map_or(Time::MAX, |before| now.saturating_sub(before));
+            if gap <= self.soon {
+                self.set_delay(gap.saturating_mul(2).max(1));
+            }
+        }
+        if self.delay == 0 {
+            post.send(Address::Role(self.toggle), token);
+        } else {
+            self.holds += 1;
+            self.held = Some(token);
+            post.ring_at(now.saturating_add(self.delay), Timer(self.holds));
+        }
+    }
+
+    fn set_delay(&mut self, delay: Time) {
+        if let Some((least, most)) = self.bounds {
+            self.delay = delay.clamp(least, most);
+        }
+    }
+}
+
+impl Plan {
+    /// A diffracting tree. It is quiescently consistent: a number may be below one that was given out
+    /// before it was asked for, but at rest none is missing.
+    ///
+    /// # Errors
+    /// When the width is not a power of two up to 4096, or when the numbers of prisms or the delays do
+    /// not fit it or each other.
+    pub fn diffracting_tree(shape: &DiffractingShape) -> Result<Plan, ShapeError> {
+        let width = shape.width;
+        if !width.is_power_of_two() || width > MAX_WIDTH {
+            let allowed = format!("a power of two from 1 to {MAX_WIDTH}");
+            return Err(ShapeError::new("width", width, allowed));
+        }
+        let depth = width.ilog2();
+        let sizes = shape.prisms.sizes(depth)?;
+        let delays = shape.delay.levels(depth)?;
+
+        // Balancer b of the shared-memory tree, 1 for the root and 2b, 2b + 1 below it, has its prisms
+        // in ways[b]; they are followed by its toggle. From `width` on it is a dispenser.
+        let level = |balancer: usize| balancer.ilog2() as usize;
+        let mut ways = vec![Way::to(0)];
+        let mut count = 0;
+        for balancer in 1..2 * width {
+            let size = if balancer < width { sizes[level(balancer)] as u32 } else { 1 };
+            ways.push(Way { first: count, count: size });
+            count += size + u32::from(balancer < width);
+        }
+
+        let mut roles = Vec::with_capacity(count as usize);
+        for balancer in 1..width {
+            let next = [ways[2 * balancer], ways[2 * balancer + 1]];
+            let toggle = ways[balancer].roles().end;
+            let first = delays[level(balancer)];
+            roles.extend(ways[balancer].roles().map(|role| {
+                let random = random_of(shape.seed, role);
+                Role::Prism(Prism::new(next, toggle, first, &shape.delay, random))
+            }));
+            roles.push(Role::Toggle(Toggle::new(next, random_of(shape.seed, toggle))));
+        }
+        roles.extend((0..width).map(|place| {
+            // The side taken at the root is the highest bit of the place, and the lowest of the number.
+            let first = (place as u64).reverse_bits().checked_shr(64 - depth).unwrap_or(0);
+            Role::Dispenser(Dispenser::new(first, width as u64))
+        }));
+        Ok(Plan::new("diffracting tree", roles, WayIn::Any(ways[1]), 2 * depth + 2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: Event = Event::Message(Message::Ask { asker: Address::Client(0), count: 1 });
+
+    /// The one prism of a tree of width 2; its toggle is role 1, its dispensers are 2 and 3.
+    fn prism(delay: Delay) -> Prism {
+        let shape = DiffractingShape::new(2, delay);
+        match Plan::diffracting_tree(&shape).unwrap().into_roles().swap_remove(0) {
+            Role::Prism(prism) => prism,
+            other => panic!("{}", other.name()),
+        }
+    }
+
+    /// What one event makes a prism do: whom it sends tokens, and the timer it sets.
+    fn on(prism: &mut Prism, event: Event, now: Time) -> (Vec<u32>, Option<(Time, Timer)>) {
+        let mut post = Post::new();
+        prism.on(event, now, &mut post);
+        let timer = post.next_timer();
+        let mut sent = Vec::new();
+        while let Some((Address::Role(role), _)) = post.next_message() {
+            sent.push(role);
+        }
+        (sent, timer)
+    }
+
+    #[test]
+    fn two_tokens_that_meet_go_left_and_right_and_the_delay_doubles() {
+        let mut prism = prism(Delay::adaptive(10, 30));
+        assert_eq!(on(&mut prism, TOKEN, 5), (vec![], Some((15, Timer(1)))));
+        assert_eq!(on(&mut prism, TOKEN, 6), (vec![2, 3], None));
+        assert_eq!(prism.delay(), 20);
+        assert_eq!(on(&mut prism, TOKEN, 7), (vec![], Some((27, Timer(2)))));
+        assert_eq!(on(&mut prism, TOKEN, 7), (vec![2, 3], None));
+        assert_eq!(prism.delay(), 30, "the most");
+    }
+
+    #[test]
+    fn a_token_that_waits_in_vain_goes_to_the_toggle_and_the_delay_is_halved() {
+        let mut prism = prism(Delay::adaptive(10, 30));
+        let _ = on(&mut prism, TOKEN, 0);
+        assert_eq!(on(&mut prism, Event::Timer(Timer(1)), 10), (vec![1], None));
+        assert_eq!(prism.delay(), 5);
+    }
+
+    #[test]
+    fn a_ring_for_a_token_that_has_left_is_ignored() {
+        let mut prism = prism(Delay::fixed(10));
+        let _ = on(&mut prism, TOKEN, 0);
+        assert_eq!(on(&mut prism, TOKEN, 1).0, [2, 3]);
+        assert_eq!(on(&mut prism, Event::Timer(Timer(1)), 10), (vec![], None), "nobody is held");
+        let _ = on(&mut prism, TOKEN, 11);
+        assert_eq!(on(&mut prism, Event::Timer(Timer(1)), 12), (vec![], None), "another is held");
+        assert_eq!(on(&mut prism, Event::Timer(Timer(2)), 21), (vec![1], None));
+        assert_eq!(on(&mut prism, Event::Timer(Timer(2)), 21), (vec![], None), "rung twice");
+    }
+
+    #[test]
+    fn a_prism_that_few_come_to_sends_tokens_on_at_once_until_a_crowd_comes() {
+        let mut prism = prism(Delay::adaptive(10, 1000));
+        let mut now = 0;
+        while let (_, Some((time, timer))) = on(&mut prism, TOKEN, now) {
+            assert_eq!(on(&mut prism, Event::Timer(timer), time).0, [1]);
+            now = time + 100;
+        }
+        assert_eq!(prism.delay(), 0);
+        for _ in 0..10 {
+            now += 100;
+            assert_eq!(on(&mut prism, TOKEN, now), (vec![1], None));
+        }
+        // Within the first delay, 10: soon. Twice the gap would have been enough.
+        assert_eq!(on(&mut prism, TOKEN, now + 4), (vec![], Some((now + 12, Timer(5)))));
+        assert_eq!(on(&mut prism, TOKEN, now + 8), (vec![2, 3], None));
+        assert_eq!(prism.delay(), 16);
+    }
+
+    #[test]
+    fn a_fixed_delay_stays_and_0_is_no_delay() {
+        let mut prism = prism(Delay::fixed(0));
+        for now in [0, 0, 1, 1] {
+            assert_eq!(on(&mut prism, TOKEN, now), (vec![1], None));
+        }
+    }
+}

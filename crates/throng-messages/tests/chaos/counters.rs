@@ -1,0 +1,195 @@
+//! Counters count, whatever the host does.
+
+use crate::host::Chaos;
+use proptest::prelude::*;
+use throng::counter::diffracting::Prisms;
+use throng_messages::{CombiningShape, Delay, DiffractingShape, Plan, Waiting};
+
+prop_compose! {
+    fn delays()(
+        levels in prop::option::of(prop::collection::vec(0_u64..=40, 6)),
+        first in 0_u64..=40,
+        least in prop_oneof![Just(0_u64), 1..10_u64],
+        most in 40_u64..200,
+        adaptive in any::<bool>(),
+    ) -> (Option<Vec<u64>>, Delay) {
+        let least = least.min(first);
+        let levels = levels.map(|levels| levels.into_iter().map(|first| first.max(least)).collect());
+        (levels, Delay { first: vec![first], least, most, adaptive })
+    }
+}
+
+prop_compose! {
+    fn diffracting_trees()(
+        depth in 0_u32..=5,
+        sizes in prop::collection::vec(1_usize..5, 5),
+        (levels, delay) in delays(),
+        seed in any::<u64>(),
+    ) -> Plan {
+        let first = match levels {
+            Some(levels) if depth > 0 => levels[..depth as usize].to_vec(),
+            _ => delay.first.clone(),
+        };
+        Plan::diffracting_tree(&DiffractingShape {
+            width: 1 << depth,
+            prisms: Prisms::Sizes(sizes[..depth as usize].to_vec()),
+            delay: Delay { first, ..delay },
+            seed,
+        })
+        .unwrap()
+    }
+}
+
+fn plans() -> impl Strategy<Value = Plan> {
+    prop_oneof![
+        4 => diffracting_trees(),
+        1 => (0_u32..5).prop_map(|log| Plan::counting_network(1 << log).unwrap()),
+        1 => Just(Plan::central()),
+    ]
+}
+
+/// How often each client asks, in each of a few bursts.
+fn bursts() -> impl Strategy<Value = Vec<Vec<u32>>> {
+    (1_usize..40).prop_flat_map(|clients| {
+        prop::collection::vec(prop::collection::vec(0_u32..6, clients), 1..4)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn trees_and_networks_of_balancers_count(
+        plan in plans(), bursts in bursts(), seed in any::<u64>(),
+    ) {
+        let mut chaos = Chaos::of(plan, bursts[0].len(), seed);
+        for asks in &bursts {
+            prop_assert_eq!(chaos.run(asks), Ok(()));
+        }
+    }
+
+    #[test]
+    fn combining_trees_count(bursts in bursts(), wait in 0_u64..60, seed in any::<u64>()) {
+        let clients = bursts[0].len();
+        let shape = CombiningShape { clients, waiting: Waiting::Fixed(wait) };
+        let mut chaos = Chaos::of(Plan::combining_tree(&shape).unwrap(), clients, seed);
+        for asks in &bursts {
+            prop_assert_eq!(chaos.run(asks), Ok(()));
+        }
+    }
+
+    #[test]
+    fn combining_trees_that_wait_for_ever_count_while_all_ask_equally_often(
+        clients in 1_usize..40, rounds in 1_u32..6, seed in any::<u64>(),
+    ) {
+        let shape = CombiningShape { clients, waiting: Waiting::ForEver };
+        let plan = Plan::combining_tree(&shape).unwrap();
+        let nodes = plan.len() as u64;
+        let mut chaos = Chaos::of(plan, clients, seed);
+        prop_assert_eq!(chaos.run(&vec![rounds; clients]), Ok(()));
+        // Everything combines: each but the root asks once a round, and is answered.
+        let expected = 2 * (clients as u64 + nodes - 1) * u64::from(rounds);
+        prop_assert_eq!(chaos.network.total(), expected);
+    }
+}
+
+#[test]
+fn a_combining_tree_that_waits_for_ever_hangs_when_one_client_stops() {
+    let shape = CombiningShape { clients: 8, waiting: Waiting::ForEver };
+    let mut chaos = Chaos::of(Plan::combining_tree(&shape).unwrap(), 8, 1);
+    let error = chaos.run(&[1, 1, 1, 0, 1, 1, 1, 1]).unwrap_err();
+    assert_eq!(error, "client 0 is never answered");
+    // The clients below the other child of the root have their numbers.
+    assert_eq!(chaos.got.iter().map(Vec::len).collect::<Vec<_>>(), [0, 0, 0, 0, 1, 1, 1, 1]);
+}
+
+/// How many messages all numbers took.
+fn messages(plan: Plan, asks: &[u32]) -> u64 {
+    let mut chaos = Chaos::of(plan, asks.len(), 1).patient();
+    chaos.run(asks).unwrap();
+    chaos.network.total()
+}
+
+#[test]
+fn a_number_takes_as_many_messages_as_the_paper_says() {
+    let tree = |width: usize, delay| {
+        let prisms = Prisms::Sizes(vec![1; width.ilog2() as usize]);
+        Plan::diffracting_tree(&DiffractingShape { prisms, ..DiffractingShape::new(width, delay) })
+            .unwrap()
+    };
+    for log in 0..7_u32 {
+        let (width, depth) = (1_usize << log, u64::from(log));
+        // One client alone: every balancer takes two messages.
+        for delay in [Delay::fixed(0), Delay::fixed(50), Delay::adaptive(8, 100)] {
+            assert_eq!(messages(tree(width, delay), &[20]), 20 * (2 * depth + 2));
+        }
+        // As many as leaves, who wait as long as it takes: every balancer takes one.
+        let clients = vec![1; width];
+        let all = messages(tree(width, Delay::fixed(1_000_000)), &clients);
+        assert_eq!(all, width as u64 * (depth + 2));
+
+        let network = Plan::counting_network(width).unwrap();
+        assert_eq!(messages(network, &[3; 9]), 27 * (depth * (depth + 1) / 2 + 2));
+    }
+    assert_eq!(tree(16, Delay::fixed(0)).longest_way(), 10);
+    assert_eq!(Plan::counting_network(32).unwrap().longest_way(), 17);
+    assert_eq!(Plan::central().longest_way(), 2);
+}
+
+#[test]
+fn traffic_is_what_is_sent() {
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
+    let shape = DiffractingShape::new(8, Delay::fixed(5));
+    let forever = CombiningShape { clients: 11, waiting: Waiting::ForEver };
+    let plans = [
+        // Half of the tokens go by way of each toggle.
+        (Plan::diffracting_tree(&shape).unwrap(), 11.0 * (2.0 + 3.0 * 1.5)),
+        (Plan::counting_network(8).unwrap(), 11.0 * 8.0),
+        (Plan::central(), 22.0),
+        (Plan::combining_tree(&forever).unwrap(), 2.0 * (11.0 + 6.0 + 3.0 + 2.0)),
+    ];
+    for (plan, expected) in plans {
+        let traffic = plan.traffic(11);
+        let total: f64 = traffic.iter().map(|traffic| traffic.messages).sum();
+        assert!(close(total, expected), "{}: {total}", plan.name());
+        for number in 0..plan.len() as u32 {
+            let address = throng_messages::Address::Role(number);
+            let sum = |of: fn(&throng_messages::Traffic) -> throng_messages::Address| {
+                let with = traffic.iter().filter(|traffic| of(traffic) == address);
+                with.map(|traffic| traffic.messages).sum::<f64>()
+            };
+            let (out, into) = (sum(|t| t.from), sum(|t| t.to));
+            assert!(into > 0.0 && close(out, into), "{} {number}: {into} {out}", plan.name());
+        }
+    }
+    let plan = Plan::combining_tree(&forever).unwrap();
+    assert_eq!(plan.traffic(2).len(), 2 * (2 + 3), "only the way of those who ask");
+}
+
+#[test]
+fn shapes_that_cannot_be_are_refused() {
+    let tree = |width, delay| Plan::diffracting_tree(&DiffractingShape::new(width, delay));
+    let error = |plan: Result<Plan, throng::ShapeError>| plan.unwrap_err().to_string();
+    for width in [0, 3, 8192, usize::MAX] {
+        let expected = format!("width {width}: must be a power of two from 1 to 4096");
+        assert_eq!(error(tree(width, Delay::fixed(0))), expected);
+        assert_eq!(error(Plan::counting_network(width)), expected);
+    }
+    assert_eq!(
+        error(tree(8, Delay { first: vec![1, 2], ..Delay::adaptive(0, 9) })),
+        "number of first delays 2: must be 1, or 3: one for each level of the tree"
+    );
+    assert_eq!(error(tree(8, Delay::adaptive(10, 9))), "first delay 10: must be from 0 to 9");
+    assert_eq!(
+        error(tree(8, Delay { least: 10, ..Delay::adaptive(9, 9) })),
+        "least delay 10: must be at most 9, the most"
+    );
+    let prisms = Prisms::Sizes(vec![1]);
+    let shape = DiffractingShape { prisms, ..DiffractingShape::new(8, Delay::fixed(0)) };
+    assert_eq!(
+        error(Plan::diffracting_tree(&shape)),
+        "number of prism sizes 1: must be 3, one for each level of the tree"
+    );
+    let shape = CombiningShape { clients: 0, waiting: Waiting::ForEver };
+    assert_eq!(error(Plan::combining_tree(&shape)), "clients 0: must be from 1 to 131072");
+}

@@ -1,0 +1,222 @@
+//! A host that is as unkind as a host may be: messages of different pairs overtake each other at will,
+//! timers ring late, twice, and after they have lost their meaning.
+
+use std::collections::BTreeMap;
+use throng::machine::SplitMix64;
+use throng_messages::{Address, Event, Message, Plan, Post, Role, Time, Timer};
+
+/// Something that handles events as a [`Role`] does; broken roles are such.
+pub(crate) trait Part {
+    fn on(&mut self, event: Event, now: Time, post: &mut Post);
+}
+
+impl Part for Role {
+    fn on(&mut self, event: Event, now: Time, post: &mut Post) {
+        Role::on(self, event, now, post);
+    }
+}
+
+/// The roles of a plan as they are.
+pub(crate) fn parts(plan: &Plan) -> Vec<Box<dyn Part>> {
+    plan.roles().iter().map(|role| Box::new(role.clone()) as Box<dyn Part>).collect()
+}
+
+/// A message on its way.
+struct Letter {
+    from: Address,
+    to: Address,
+    message: Message,
+}
+
+/// Messages on their way. Those of a pair arrive in the order in which they were sent, all others in
+/// any order.
+#[derive(Default)]
+pub(crate) struct Network {
+    letters: Vec<Letter>,
+    /// How many were sent by whom.
+    pub(crate) sent: BTreeMap<Address, u64>,
+}
+
+impl Network {
+    pub(crate) fn send(&mut self, from: Address, to: Address, message: Message) {
+        *self.sent.entry(from).or_default() += 1;
+        self.letters.push(Letter { from, to, message });
+    }
+
+    /// Delivers the oldest message of a random pair.
+    pub(crate) fn deliver(&mut self, random: &mut SplitMix64) -> Option<(Address, Message)> {
+        let any = self.letters.get(random.below(self.letters.len() as u64) as usize)?;
+        let pair = (any.from, any.to);
+        let oldest = self.letters.iter().position(|letter| (letter.from, letter.to) == pair)?;
+        let letter = self.letters.remove(oldest);
+        Some((letter.to, letter.message))
+    }
+
+    pub(crate) fn total(&self) -> u64 {
+        self.sent.values().sum()
+    }
+}
+
+/// A timer that was set.
+struct Ring {
+    role: u32,
+    time: Time,
+    timer: Timer,
+}
+
+/// A counter, its clients and all that is between them.
+pub(crate) struct Chaos {
+    plan: Plan,
+    parts: Vec<Box<dyn Part>>,
+    pub(crate) network: Network,
+    rings: Vec<Ring>,
+    now: Time,
+    random: SplitMix64,
+    /// Whether time stands still while there is anything else to do.
+    patient: bool,
+    /// What each client has got.
+    pub(crate) got: Vec<Vec<u64>>,
+    /// Which clients wait for an answer.
+    waiting: Vec<bool>,
+}
+
+impl Chaos {
+    pub(crate) fn new(plan: Plan, parts: Vec<Box<dyn Part>>, clients: usize, seed: u64) -> Self {
+        Chaos {
+            plan,
+            parts,
+            network: Network::default(),
+            rings: Vec::new(),
+            now: 0,
+            random: SplitMix64::from_state(seed),
+            patient: false,
+            got: vec![Vec::new(); clients],
+            waiting: vec![false; clients],
+        }
+    }
+
+    pub(crate) fn of(plan: Plan, clients: usize, seed: u64) -> Self {
+        let parts = parts(&plan);
+        Chaos::new(plan, parts, clients, seed)
+    }
+
+    pub(crate) fn patient(self) -> Self {
+        Chaos { patient: true, ..self }
+    }
+
+    /// Has each client ask so many times, until everything is at rest; checks what must hold then.
+    pub(crate) fn run(&mut self, asks: &[u32]) -> Result<(), String> {
+        let mut left = asks.to_vec();
+        for _ in 0..1_000_000 {
+            match self.random.below(4) {
+                0 => self.ask_any(&mut left),
+                1 if !self.patient => self.now += self.random.below(30),
+                2 if self.ring_any() => {}
+                _ => {
+                    if !self.deliver()? && !self.ring_any() && !self.ask_or_wait(&mut left) {
+                        return self.check_rest();
+                    }
+                }
+            }
+        }
+        Err("it does not come to rest".to_string())
+    }
+
+    /// A random client asks, if it wants to and may.
+    fn ask_any(&mut self, left: &mut [u32]) {
+        let client = self.random.below(left.len() as u64) as usize;
+        self.ask(client, left);
+    }
+
+    fn ask(&mut self, client: usize, left: &mut [u32]) -> bool {
+        let may = left[client] > 0 && !self.waiting[client];
+        if may {
+            left[client] -= 1;
+            self.waiting[client] = true;
+            let (to, message) = self.plan.ask(client as u32, &mut self.random);
+            self.network.send(Address::Client(client as u32), to, message);
+        }
+        may
+    }
+
+    /// Nothing else is left to do: a client asks, or time goes on to the next ring.
+    fn ask_or_wait(&mut self, left: &mut [u32]) -> bool {
+        if (0..left.len()).any(|client| self.ask(client, left)) {
+            return true;
+        }
+        let next = self.rings.iter().map(|ring| ring.time).min();
+        self.now = self.now.max(next.unwrap_or(0));
+        next.is_some()
+    }
+
+    /// Rings a random one of the timers that are due. Some of them will ring again.
+    fn ring_any(&mut self) -> bool {
+        let due = |ring: &Ring| ring.time <= self.now;
+        let count = self.rings.iter().filter(|ring| due(ring)).count();
+        if count == 0 {
+            return false;
+        }
+        let which = self.random.below(count as u64) as usize;
+        let index =
+            (0..self.rings.len()).filter(|&i| due(&self.rings[i])).nth(which).expect("counted");
+        let Ring { role, timer, .. } = self.rings.swap_remove(index);
+        if self.random.below(3) == 0 {
+            let time = self.now + self.random.below(100);
+            self.rings.push(Ring { role, time, timer });
+        }
+        self.handle(role, Event::Timer(timer));
+        true
+    }
+
+    /// Delivers a message, if one is on its way.
+    fn deliver(&mut self) -> Result<bool, String> {
+        let Some((to, message)) = self.network.deliver(&mut self.random) else { return Ok(false) };
+        match (to, message) {
+            (Address::Role(role), message) => self.handle(role, Event::Message(message)),
+            (Address::Client(client), Message::Numbers { first, count: 1 }) => {
+                let client = client as usize;
+                if !std::mem::take(&mut self.waiting[client]) {
+                    return Err(format!("client {client} got {first} without asking"));
+                }
+                self.got[client].push(first);
+            }
+            (client, message) => return Err(format!("{client:?} got {message:?}")),
+        }
+        Ok(true)
+    }
+
+    fn handle(&mut self, role: u32, event: Event) {
+        let mut post = Post::new();
+        self.parts[role as usize].on(event, self.now, &mut post);
+        while let Some((to, message)) = post.next_message() {
+            self.network.send(Address::Role(role), to, message);
+        }
+        while let Some((time, timer)) = post.next_timer() {
+            self.rings.push(Ring { role, time, timer });
+        }
+    }
+
+    /// At rest everybody is answered, and the numbers are exactly 0..m-1. So dispenser i of w has given
+    /// out one for each number below m that leaves i when divided by w: a step.
+    fn check_rest(&self) -> Result<(), String> {
+        if let Some(client) = self.waiting.iter().position(|&waiting| waiting) {
+            return Err(format!("client {client} is never answered"));
+        }
+        let mut all: Vec<u64> = self.got.iter().flatten().copied().collect();
+        all.sort_unstable();
+        if all != Vec::from_iter(0..all.len() as u64) {
+            return Err(format!("these were given out: {all:?}"));
+        }
+        let numbers = self.plan.roles().iter().enumerate();
+        let dispensers = numbers.filter(|(_, role)| matches!(role, Role::Dispenser(_)));
+        let mut given: Vec<u64> = dispensers
+            .map(|(number, _)| Address::Role(number as u32))
+            .map(|address| self.network.sent.get(&address).copied().unwrap_or(0))
+            .collect();
+        given.sort_unstable();
+        if given[given.len() - 1] - given[0] > 1 && given.len() > 1 {
+            return Err(format!("no step: {given:?}"));
+        }
+        Ok(())
+    }
+}

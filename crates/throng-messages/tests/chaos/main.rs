@@ -1,0 +1,4 @@
+//! The structures under a host that does its worst, and broken ones that it must find out.
+
+mod counters;
+mod host;
