@@ -39,7 +39,7 @@ pub(super) struct NetworkRow {
 impl Setting {
     /// How many nodes the network has for this structure.
     pub(super) fn nodes_for(&self, structure: &Structure, clients: usize) -> usize {
-        let roles = structure.plan(clients).len();
+        let roles = structure.plan(clients, 0).len();
         self.network.nodes(self.nodes.unwrap_or(clients).max(clients).max(roles))
     }
 

@@ -41,6 +41,9 @@ const ROOT_PRISMS: [usize; 5] = [2, 4, 8, 16, 32];
 /// What is best is decided in a crowd: with so many clients.
 const CROWDS: [usize; 2] = [128, 256];
 const CROWDS_SMOKE: [usize; 1] = [8];
+/// How long prisms wait, at first and at most, where that is not as usual: tried for the best prisms of
+/// each width.
+const DELAYS: [(u64, u64); 2] = [(4, 32), (64, 512)];
 
 /// The benchmark on a network, laid out as well as may be.
 pub(super) fn setting(lab: &Lab, figure: &'static str, network: Network, work: u64) -> Setting {
@@ -118,7 +121,7 @@ impl Best {
     /// What was chosen, and from what.
     pub(super) fn in_words(&self) -> String {
         format!(
-            "widths and prisms are the best of all tried with 128 and 256 clients and work 0: {}",
+            "widths, prisms and waits are the best of those tried with 128 and 256 clients and work 0: {}",
             self.dtree().in_words()
         )
     }
@@ -150,7 +153,17 @@ pub(super) fn best(lab: &Lab, figure: &'static str, network: Network) -> Result<
         let of_width: Vec<_> = scored.by_ref().take(trees.len()).collect();
         highest_of(&of_width).clone()
     };
-    Ok(Best { cnets, dtrees: dtrees.iter().map(best_prisms).collect() })
+    let mut dtrees: Vec<_> = dtrees.iter().map(best_prisms).collect();
+    for (first, most) in lab.pick(&DELAYS[..], &DELAYS[..1]) {
+        let others: Vec<Structure> =
+            dtrees.iter().map(|(tree, _)| tree.clone().with_delay(*first, *most)).collect();
+        for (kept, other) in dtrees.iter_mut().zip(speeds(&setting, &others)?) {
+            if other.1 > kept.1 {
+                *kept = other;
+            }
+        }
+    }
+    Ok(Best { cnets, dtrees })
 }
 
 /// The mean throughput over all numbers of clients.
@@ -191,7 +204,7 @@ pub(super) fn larger_networks(setting: &Setting, structures: &[Structure]) -> St
     let usual = setting.nodes.unwrap_or(0);
     let larger = |structure: &Structure| {
         let nodes = setting.nodes_for(structure, 1);
-        let roles = structure.plan(1).len();
+        let roles = structure.plan(1, 0).len();
         (nodes > usual).then(|| {
             format!(
                 "; {} has {roles} roles, one a node, so its network has {nodes}",

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use throng_messages::Plan;
+use throng::counter::diffracting::Prisms;
+use throng_messages::{CombiningShape, Delay, DiffractingShape, Plan, Waiting};
 use throng_sim::network::NetworkSpec;
 
 /// A counter made of messages.
@@ -24,13 +25,14 @@ pub enum Structure {
     DiffractingTree {
         /// Prism processors of a balancer, from the root down; as many levels as there are here.
         prisms: Vec<usize>,
-        /// How long a prism holds a message at first.
-        delay: u64,
+        /// How long a prism holds a message at first, and at most.
+        delay: (u64, u64),
     },
 }
 
-/// A prism that has not learnt yet holds a message so many cycles.
-const DELAY_CYCLES: u64 = 8;
+/// A prism that has not learnt yet holds a message so many cycles, and none more than the most of DT96
+/// section 3.3.1.
+const DELAY_CYCLES: (u64, u64) = (16, 128);
 
 impl Structure {
     /// A combining tree whose nodes wait so many cycles for the other of their two, or for ever.
@@ -49,6 +51,18 @@ impl Structure {
     #[must_use]
     pub fn diffracting_tree(prisms: Vec<usize>) -> Self {
         Structure::DiffractingTree { prisms, delay: DELAY_CYCLES }
+    }
+
+    /// The same tree with prisms that hold a message so long at first, and at most; other structures as
+    /// they are.
+    #[must_use]
+    pub fn with_delay(self, first: u64, most: u64) -> Self {
+        match self {
+            Structure::DiffractingTree { prisms, .. } => {
+                Structure::DiffractingTree { prisms, delay: (first, most) }
+            }
+            other => other,
+        }
     }
 
     /// The width of a tree or network of balancers; none of other structures.
@@ -83,24 +97,39 @@ impl Structure {
     #[must_use]
     pub fn in_words(&self) -> String {
         match self {
-            Structure::DiffractingTree { prisms, .. } => {
+            Structure::DiffractingTree { prisms, delay } => {
                 let sizes: Vec<String> = prisms.iter().map(usize::to_string).collect();
-                format!("{} with prisms of {}", self.name(), sizes.join(", "))
+                let (name, sizes) = (self.name(), sizes.join(", "));
+                format!(
+                    "{name} with prisms of {sizes} that wait {} cycles at first, {} at most",
+                    delay.0, delay.1
+                )
             }
             _ => self.name(),
         }
     }
 
-    /// The structure for so many clients.
+    /// The structure for so many clients. The seed decides where its tokens go at random.
+    ///
+    /// # Panics
+    /// When there is no such structure.
     #[must_use]
-    pub fn plan(&self, clients: usize) -> Plan {
-        let clients = u32::try_from(clients).expect("a network has few thousand nodes");
-        match self {
-            Structure::Central => Plan::central(),
-            Structure::CombiningTree { wait } => todo!("{wait:?} {clients}"),
-            Structure::CountingNetwork { width } => todo!("{width}"),
-            Structure::DiffractingTree { prisms, delay } => todo!("{prisms:?} {delay}"),
-        }
+    pub fn plan(&self, clients: usize, seed: u64) -> Plan {
+        let plan = match self {
+            Structure::Central => Ok(Plan::central()),
+            Structure::CombiningTree { wait } => {
+                let waiting = wait.map_or(Waiting::ForEver, Waiting::Fixed);
+                Plan::combining_tree(&CombiningShape { clients, waiting })
+            }
+            Structure::CountingNetwork { width } => Plan::counting_network(*width),
+            Structure::DiffractingTree { prisms, delay: (first, most) } => {
+                let shape =
+                    DiffractingShape::new(1 << prisms.len(), Delay::adaptive(*first, *most));
+                let prisms = Prisms::Sizes(prisms.clone());
+                Plan::diffracting_tree(&DiffractingShape { prisms, seed, ..shape })
+            }
+        };
+        plan.unwrap_or_else(|error| panic!("{}: {error}", self.in_words()))
     }
 }
 

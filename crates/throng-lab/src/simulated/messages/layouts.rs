@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use throng_sim::network::{NetworkError, Placement};
 
-use super::{Layout, MessagesRun};
+use super::{Layout, MessagesRun, Structure};
 
 /// Layouts that have been made, to be used by many runs at the same time.
 ///
@@ -26,11 +26,17 @@ impl Layouts {
     /// The layout for a run.
     pub(super) fn placement(&self, run: &MessagesRun) -> Result<Placement, NetworkError> {
         let (spec, clients) = (run.network.spec(run.nodes), run.clients as u32);
-        let plan = run.structure.plan(run.clients);
+        let plan = run.structure.plan(run.clients, run.seed);
         match run.layout {
             Layout::Random => Placement::random(&spec, &plan, clients, run.seed),
             Layout::Annealed => {
-                let key = format!("{:?} {spec:?} {clients}", run.structure);
+                // How long roles wait does not matter.
+                let structure = run.structure.clone().with_delay(0, 0);
+                let structure = match structure {
+                    Structure::CombiningTree { .. } => Structure::combining_tree(None),
+                    other => other,
+                };
+                let key = format!("{structure:?} {spec:?} {clients}");
                 let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
                 let slot = Arc::clone(made.entry(key).or_default());
                 drop(made);

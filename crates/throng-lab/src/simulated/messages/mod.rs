@@ -110,7 +110,7 @@ impl MessagesRun {
     fn simulate(&self, layouts: &Layouts) -> Result<Measured, NetworkError> {
         CountingRun {
             network: self.network.spec(self.nodes),
-            plan: self.structure.plan(self.clients),
+            plan: self.structure.plan(self.clients, self.seed),
             placement: layouts.placement(self)?,
             clients: self.clients as u32,
             work: self.work,
