@@ -37,17 +37,20 @@
 #![forbid(unsafe_code)]
 
 mod balancer;
+pub mod barrier;
 mod central;
-mod combining_tree;
-mod counting_network;
-mod diffracting_tree;
+pub mod combining_tree;
+pub mod counting_network;
+pub mod diffracting_tree;
 mod message;
 mod plan;
 mod post;
 mod role;
 mod traffic;
+mod wire;
 
 pub use balancer::Toggle;
+pub use barrier::{BarrierKind, Member};
 pub use central::Dispenser;
 pub use combining_tree::{Combiner, CombiningShape, Waiting};
 pub use diffracting_tree::{Delay, DiffractingShape, Prism};

@@ -1,4 +1,5 @@
 //! The structures under a host that does its worst, and broken ones that it must find out.
 
+mod barriers;
 mod counters;
 mod host;

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use throng_messages::Address;
+use throng_messages::{Address, Message};
 
 /// A network, a placement or a run that does not make sense, or a run that went wrong. It says what
 /// is wrong and what is allowed.
@@ -64,10 +64,12 @@ pub enum NetworkError {
         /// Who has no place.
         who: Address,
     },
-    /// A role sent a message to somebody who is not there.
-    NoSuchReceiver {
+    /// A role sent a message to somebody who is not there, or who does not expect such a one.
+    Unexpected {
         /// To whom.
         to: Address,
+        /// What.
+        message: Message,
     },
     /// Nothing will ever happen again, and not all is done. The structure waits for somebody who
     /// does not come.
@@ -95,8 +97,6 @@ pub enum NetworkError {
         /// In which round.
         round: u64,
     },
-    /// This is not built yet.
-    NotBuilt,
 }
 
 impl fmt::Display for NetworkError {
@@ -131,9 +131,11 @@ impl fmt::Display for NetworkError {
                 f,
                 "{who:?} has no node: make the placement for the plan and the clients of the run"
             ),
-            NetworkError::NoSuchReceiver { to } => {
-                write!(f, "a message to {to:?}, who is not there: make the plan for these clients")
-            }
+            NetworkError::Unexpected { to, message } => write!(
+                f,
+                "{to:?} does not expect {message:?}: the plan must be for so many clients, and a \
+                 client gets nothing but the numbers that it asked for"
+            ),
             NetworkError::Stuck { done, wanted, at } => write!(
                 f,
                 "after {done} of {wanted}, at time {at}, nothing is on its way: the structure \
@@ -151,7 +153,6 @@ impl fmt::Display for NetworkError {
                 f,
                 "member {member} left round {round} before everybody had come: the barrier is wrong"
             ),
-            NetworkError::NotBuilt => f.write_str("not built yet"),
         }
     }
 }

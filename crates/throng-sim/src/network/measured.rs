@@ -33,7 +33,7 @@ pub struct Carried {
     pub on_the_way: u64,
     /// The switches that a message over the network passed.
     pub mean_hops: f64,
-    /// The cycles that all messages together waited in buffers.
+    /// The cycles that all those over the network together waited in buffers.
     pub waited: u64,
     /// The part that was busy for the largest part of the time, if a message was sent at all.
     pub busiest: Option<Busiest>,

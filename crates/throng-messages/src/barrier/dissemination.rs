@@ -1,0 +1,73 @@
+//! Everybody tells everybody, in log2 n steps.
+
+use super::{Rounds, tell};
+use crate::message::Message;
+use crate::post::Post;
+
+/// A member of a dissemination barrier (Hensgen, Finkel and Manber 1988): in step k, member i tells member
+/// i + 2^k (mod n) and waits to be told by member i - 2^k. After step k a member knows of 2^(k+1) members
+/// that they have come.
+///
+/// # Why it holds
+///
+/// Messages of step k come from one member only, so counting them is knowing how many rounds that member
+/// has come to step k. A member ends step k of round r when it has been told r + 1 times: messages of a
+/// round that others have begun are counted, never mistaken for those of this one, in whatever order the
+/// steps arrive. Nobody is told of the round after the next, since for that all must have arrived in the
+/// next one.
+#[derive(Clone, Debug)]
+pub struct Dissemination {
+    rank: u32,
+    members: u32,
+    pub(super) rounds: Rounds,
+    /// The step of this round that the member is in.
+    step: u32,
+    /// How often the member was told, for each step.
+    told: Box<[u64]>,
+}
+
+/// How many steps a round has.
+pub(super) fn steps(members: u32) -> u32 {
+    u64::from(members).next_power_of_two().trailing_zeros()
+}
+
+impl Dissemination {
+    pub(super) fn new(rank: u32, members: u32) -> Self {
+        let told = vec![0; steps(members) as usize].into();
+        Dissemination { rank, members, rounds: Rounds::default(), step: 0, told }
+    }
+
+    pub(super) fn arrive(&mut self, post: &mut Post) {
+        self.rounds.arrive();
+        self.begin_step(0, post);
+        self.go_on(post);
+    }
+
+    pub(super) fn on(&mut self, message: Message, post: &mut Post) {
+        if let Message::Arrived { step } = message
+            && let Some(told) = self.told.get_mut(step as usize)
+        {
+            *told += 1;
+            self.go_on(post);
+        }
+    }
+
+    fn begin_step(&mut self, step: u32, post: &mut Post) {
+        self.step = step;
+        if (step as usize) < self.told.len() {
+            let partner = (u64::from(self.rank) + (1 << step)) % u64::from(self.members);
+            tell(partner as u32, Message::Arrived { step }, post);
+        }
+    }
+
+    /// Ends as many steps as it can.
+    fn go_on(&mut self, post: &mut Post) {
+        while self.rounds.waits() {
+            match self.told.get(self.step as usize) {
+                None => self.rounds.passed += 1,
+                Some(&told) if told > self.rounds.passed => self.begin_step(self.step + 1, post),
+                Some(_) => return,
+            }
+        }
+    }
+}
