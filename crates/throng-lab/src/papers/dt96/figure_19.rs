@@ -1,10 +1,10 @@
 //! DT96 Figure 19: a mesh whose switches pass one message at a time, work 0.
 
-use super::messages::compare;
+use super::messages::{Compared, findings_of};
 use super::*;
 use crate::papers::Figure;
 use crate::papers::claim::Claim;
-use crate::papers::networks::{Better, NetworkRow, ahead, leads, named, others};
+use crate::papers::networks::{Better, ahead};
 use crate::simulated::messages::{MessagesMeasured, Network};
 
 /// The figure.
@@ -17,29 +17,30 @@ pub const FIGURE: Figure = Figure {
 };
 
 fn find(lab: &Lab) -> Result<Findings, Error> {
-    let compared = compare(lab, FIGURE.id, Network::MeshSingleWire, 0)?;
-    let claims = vec![
-        compared.best_latency(lab, "CTree is the best: latency", "CTree", 1.0),
-        compared.best_throughput(lab, "CTree is the best: throughput", "CTree", 1.0),
-        sends_least(lab, &compared.rows),
-        compared.network_is_congested(lab),
-        compared.characteristic_curve(lab),
-    ];
-    Ok(Findings { panels: compared.panels(), setup: compared.setup, claims })
+    findings_of(lab, FIGURE.id, Network::MeshSingleWire, |compared| {
+        Ok(vec![
+            compared.best_latency(lab, "CTree is the best: latency", "CTree", 1.0),
+            compared.best_throughput(lab, "CTree is the best: throughput", "CTree", 1.0),
+            sends_least(lab, compared),
+            compared.network_is_congested(lab),
+            compared.characteristic_curve(lab),
+        ])
+    })
 }
 
 /// "The tree thus sends relatively few messages per index delivered" (section 4.3.3).
-fn sends_least(lab: &Lab, rows: &[NetworkRow]) -> Claim {
+fn sends_least(lab: &Lab, Compared { rows, size, .. }: &Compared) -> Claim {
+    let (many, most) = (size.many, size.most);
     let claim = Claim::new(
         "CTree sends relatively few messages for each number",
-        format!("fewer than the others at every P from {MANY} to {MOST}"),
+        format!("fewer than the others at every P from {many} to {most}"),
     );
     let sent: Vec<Curve> =
         rows.iter().map(|row| row.curve(MessagesMeasured::messages_a_number)).collect();
-    let leads = leads(Better::Low, named(&sent, "CTree"), &others(&sent, "CTree"), MANY, MOST);
+    let leads = size.leads(Better::Low, &sent, "CTree");
     let counts: Vec<String> = (sent.iter())
-        .filter_map(|curve| Some(format!("{} {:.1}", curve.name, curve.at(MOST)?)))
+        .filter_map(|curve| Some(format!("{} {:.1}", curve.name, curve.at(most)?)))
         .collect();
     let judged = ahead(lab, claim, 1.0, &leads);
-    Claim { measured: format!("{} messages at P = {MOST}", counts.join(", ")), ..judged }
+    Claim { measured: format!("{} messages at P = {most}", counts.join(", ")), ..judged }
 }

@@ -1,6 +1,6 @@
 //! DT96 Figure 22: a butterfly, work 0.
 
-use super::messages::{BY_FAR, compare, each_level_adds, more_scalable};
+use super::messages::{BY_FAR, each_level_adds, findings_of, more_scalable};
 use super::*;
 use crate::papers::Figure;
 use crate::papers::networks::named;
@@ -16,14 +16,16 @@ pub const FIGURE: Figure = Figure {
 };
 
 fn find(lab: &Lab) -> Result<Findings, Error> {
-    let compared = compare(lab, FIGURE.id, Network::Butterfly, 0)?;
-    let claims = vec![
-        compared.best_throughput(lab, "DTree clearly the best: throughput", "DTree", BY_FAR),
-        compared.best_latency(lab, "DTree clearly the best: latency", "DTree", BY_FAR),
-        each_level_adds(lab, named(&compared.latencies, "CTree")).because(compared.told()),
-        more_scalable(lab, &compared.latencies).because(compared.told()),
-        compared.network_is_congested(lab),
-        compared.characteristic_curve(lab),
-    ];
-    Ok(Findings { panels: compared.panels(), setup: compared.setup, claims })
+    findings_of(lab, FIGURE.id, Network::Butterfly, |compared| {
+        let most = compared.size.most;
+        Ok(vec![
+            compared.best_throughput(lab, "DTree clearly the best: throughput", "DTree", BY_FAR),
+            compared.best_latency(lab, "DTree clearly the best: latency", "DTree", BY_FAR),
+            each_level_adds(lab, named(&compared.latencies, "CTree"), most)
+                .because(compared.told()),
+            more_scalable(lab, &compared.latencies, most).because(compared.told()),
+            compared.network_is_congested(lab),
+            compared.characteristic_curve(lab),
+        ])
+    })
 }

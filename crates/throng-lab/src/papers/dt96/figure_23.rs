@@ -1,6 +1,8 @@
 //! DT96 Figure 23: one crossbar for all, work 0.
 
-use super::messages::{ABOUT, Compared, SMALL, compare, each_level_adds, more_scalable, setting};
+use super::messages::{
+    ABOUT, Compared, SMALL, each_level_adds, findings_of, more_scalable, setting,
+};
 use super::*;
 use crate::numbers::short;
 use crate::papers::Figure;
@@ -28,42 +30,40 @@ pub const FIGURE: Figure = Figure {
 };
 
 fn find(lab: &Lab) -> Result<Findings, Error> {
-    let compared = compare(lab, FIGURE.id, Network::Crossbar, 0)?;
-    let two = setting(lab, FIGURE.id, Network::Crossbar, 0).measure(lab, &of_the_ratio(lab))?;
-    let claims = vec![
-        similar(lab, &compared).because(compared.told()),
-        leads_by_about(lab, &compared).because(compared.told()),
-        by_messages(lab, &two).because(networks::told(&two, SMALL)),
-        each_level_adds(lab, named(&compared.latencies, "CTree")).because(compared.told()),
-        more_scalable(lab, &compared.latencies).because(compared.told()),
-        compared.network_is_congested(lab),
-        compared.characteristic_curve(lab),
-    ];
-    let mut panels = compared.panels();
-    panels.push(networks::panel(
-        "latency of the two structures whose messages the paper counts",
-        networks::clients_axis(),
-        networks::latency_axis(Scale::Linear),
-        two.iter().map(|row| row.curve(networks::latency)).collect(),
-    ));
-    Ok(Findings { panels, setup: compared.setup, claims })
+    findings_of(lab, FIGURE.id, Network::Crossbar, |compared| {
+        let most = compared.size.most;
+        let setting = setting(lab, FIGURE.id, Network::Crossbar, 0, &compared.size);
+        let two = setting.measure(lab, &of_the_ratio(compared))?;
+        Ok(vec![
+            similar(lab, compared).because(compared.told()),
+            leads_by_about(lab, compared).because(compared.told()),
+            by_messages(lab, &two).because(networks::told(&two, SMALL)),
+            each_level_adds(lab, named(&compared.latencies, "CTree"), most)
+                .because(compared.told()),
+            more_scalable(lab, &compared.latencies, most).because(compared.told()),
+            compared.network_is_congested(lab),
+            compared.characteristic_curve(lab),
+        ])
+    })
 }
 
-/// The counting network of width 32 and the tree of width 16, with the prisms of section 3: at low
-/// load they hardly matter.
-fn of_the_ratio(lab: &Lab) -> [Structure; 2] {
-    let width = lab.pick(32, 8);
-    let prisms = lab.pick(vec![4, 2, 2, 1], vec![2, 1]);
-    [Structure::counting_network(width), Structure::diffracting_tree(prisms)]
+/// The counting network of width 32 and the best tree of width 16; the widest there are in a small
+/// test.
+fn of_the_ratio(compared: &Compared) -> [Structure; 2] {
+    let of_width = |all: &[(Structure, f64)], width: usize| {
+        let wide = all.iter().filter(|one| one.0.width() <= Some(width));
+        wide.last().expect("narrow ones come first").0.clone()
+    };
+    [of_width(&compared.best.cnets, 32), of_width(&compared.best.dtrees, 16)]
 }
 
 fn similar(lab: &Lab, compared: &Compared) -> Claim {
     let claim = Claim::new(
         "all three are comparable",
-        format!("best throughput / worst at most {SIMILAR} at P = {MOST}"),
+        format!("best throughput / worst at most {SIMILAR} at P = {}", compared.size.most),
     );
     let at_most: Vec<(f64, &str)> = (compared.throughputs.iter())
-        .filter_map(|curve| Some((curve.at(MOST)?, curve.name.as_str())))
+        .filter_map(|curve| Some((curve.at(compared.size.most)?, curve.name.as_str())))
         .collect();
     let best = at_most.iter().max_by(|a, b| a.0.total_cmp(&b.0));
     let worst = at_most.iter().min_by(|a, b| a.0.total_cmp(&b.0));
@@ -77,7 +77,8 @@ fn leads_by_about(lab: &Lab, compared: &Compared) -> Claim {
     let claim = Claim::new(
         "DTree leads by about 35 % in throughput",
         format!(
-            "throughput / that of the best other from {least:.2} to {most:.2}, mean over P from {MANY} on"
+            "throughput / that of the best other from {least:.2} to {most:.2}, mean over P from {} on",
+            compared.size.many
         ),
     );
     let leads = compared.leads(Better::High, "DTree");

@@ -1,6 +1,6 @@
 //! DT96 Figure 24: what annealing is worth: roles anywhere on the mesh instead.
 
-use super::messages::{ABOUT, best, larger_networks, setting};
+use super::messages::{ABOUT, SIZES, best, larger_networks, setting, with_choice};
 use super::*;
 use crate::papers::Figure;
 use crate::papers::claim::Claim;
@@ -22,49 +22,50 @@ pub const FIGURE: Figure = Figure {
 };
 
 fn find(lab: &Lab) -> Result<Findings, Error> {
-    let annealed = setting(lab, FIGURE.id, Network::MeshSingleWire, 0);
-    let random = Setting { layout: Layout::Random, ..annealed.clone() };
-    let best = best(lab, FIGURE.id, Network::MeshSingleWire)?;
-    let structures = best.structures();
-    let (near, anywhere) = (annealed.measure(lab, &structures)?, random.measure(lab, &structures)?);
-    let claims = {
-        let drops = drops(&near, &anywhere);
-        let why = || {
-            let each = near.iter().zip(&anywhere);
-            let each = each.map(|(near, anywhere)| {
-                format!("annealed: {}. At random: {}", near.told(MOST), anywhere.told(MOST))
-            });
-            each.collect::<Vec<_>>().join(". ")
+    let mut findings = Findings { setup: String::new(), panels: Vec::new(), claims: Vec::new() };
+    let mut setups = Vec::new();
+    for size in &SIZES {
+        let annealed = setting(lab, FIGURE.id, Network::MeshSingleWire, 0, size);
+        let random = Setting { layout: Layout::Random, ..annealed.clone() };
+        let best = best(lab, FIGURE.id, Network::MeshSingleWire, size)?;
+        let structures = best.structures();
+        let near = annealed.measure(lab, &structures)?;
+        let anywhere = random.measure(lab, &structures)?;
+        let drops = drops(&near, &anywhere, size.most);
+        let told = |(near, anywhere): (&NetworkRow, &NetworkRow)| {
+            format!("annealed: {}. At random: {}", near.told(size.most), anywhere.told(size.most))
         };
-        vec![
-            combining_loses_half(lab, &drops).because(why()),
-            tree_loses_far_less(lab, &drops).because(why()),
-            network_is_between(lab, &drops).because(why()),
-        ]
-    };
-    let named = |rows: &[NetworkRow], how: &str| -> Vec<Curve> {
-        let name = |row: &NetworkRow| format!("{}, {how}", row.name);
-        rows.iter().map(|row| Curve { name: name(row), ..row.curve(throughput) }).collect()
-    };
-    let series = [named(&near, "annealed"), named(&anywhere, "at random")].concat();
-    Ok(Findings {
-        setup: format!(
-            "{}, and at random; {}{}",
-            annealed.in_words(lab),
-            best.in_words(),
-            larger_networks(&annealed, &structures)
-        ),
-        panels: vec![Panel::new(networks::clients_axis(), networks::throughput_axis(), series)],
-        claims,
-    })
+        let why = near.iter().zip(&anywhere).map(told).collect::<Vec<_>>().join(". ");
+        let claims = [
+            combining_loses_half(lab, &drops),
+            tree_loses_far_less(lab, &drops),
+            network_is_between(lab, &drops),
+        ];
+        let claims = claims.map(|claim| claim.marked(size.mark).because(why.clone()));
+        findings.claims.extend(claims);
+        let named = |rows: &[NetworkRow], how: &str| -> Vec<Curve> {
+            let name = |row: &NetworkRow| format!("{}, {how}", row.name);
+            rows.iter().map(|row| Curve { name: name(row), ..row.curve(throughput) }).collect()
+        };
+        findings.panels.push(networks::panel(
+            size.title(lab, "throughput"),
+            networks::clients_axis(),
+            networks::throughput_axis(),
+            [named(&near, "annealed"), named(&anywhere, "at random")].concat(),
+        ));
+        let larger = larger_networks(&annealed, &structures);
+        setups.push(format!("{}, {}{larger}", annealed.in_words(lab), best.in_words()));
+    }
+    findings.setup = format!("{}; and all laid out at random", with_choice(&setups));
+    Ok(findings)
 }
 
 /// What part of its throughput a structure loses at random, by name, with most clients.
 type Drop = (String, f64);
 
-fn drops(near: &[NetworkRow], anywhere: &[NetworkRow]) -> Vec<Drop> {
+fn drops(near: &[NetworkRow], anywhere: &[NetworkRow], most: f64) -> Vec<Drop> {
     let drop = |(near, anywhere): (&NetworkRow, &NetworkRow)| {
-        let kept = anywhere.mean(MOST, throughput) / near.mean(MOST, throughput);
+        let kept = anywhere.mean(most, throughput) / near.mean(most, throughput);
         (near.name.clone(), 1.0 - kept)
     };
     near.iter().zip(anywhere).map(drop).filter(|drop| drop.1.is_finite()).collect()
@@ -86,7 +87,7 @@ fn combining_loses_half(lab: &Lab, drops: &[Drop]) -> Claim {
     let claim = Claim::new(
         "CTree loses about half its throughput at random (paper: 56 %)",
         format!(
-            "it keeps the paper's part within a factor of {ABOUT}: loses {:.0} to {:.0} % at P = {MOST}",
+            "it keeps the paper's part within a factor of {ABOUT}: loses {:.0} to {:.0} % with most clients",
             100.0 * least,
             100.0 * most
         ),
@@ -98,7 +99,7 @@ fn combining_loses_half(lab: &Lab, drops: &[Drop]) -> Claim {
 fn tree_loses_far_less(lab: &Lab, drops: &[Drop]) -> Claim {
     let claim = Claim::new(
         "DTree loses far less",
-        format!("at most {FAR_LESS} of what CTree loses, at P = {MOST}"),
+        format!("at most {FAR_LESS} of what CTree loses, with most clients"),
     );
     let (Some(ctree), Some(dtree)) = (of(drops, "CTree"), of(drops, "DTree")) else {
         return claim;
@@ -112,7 +113,7 @@ fn tree_loses_far_less(lab: &Lab, drops: &[Drop]) -> Claim {
 fn network_is_between(lab: &Lab, drops: &[Drop]) -> Claim {
     let claim = Claim::new(
         "layout matters to CNet less than to CTree, and more than to DTree",
-        format!("CTree loses more than CNet, and CNet more than DTree, at P = {MOST}"),
+        format!("CTree loses more than CNet, and CNet more than DTree, with most clients"),
     );
     let (Some(ctree), Some(cnet), Some(dtree)) =
         (of(drops, "CTree"), of(drops, "CNet"), of(drops, "DTree"))

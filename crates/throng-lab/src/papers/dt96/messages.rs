@@ -11,20 +11,71 @@ use crate::papers::claim::Claim;
 use crate::papers::networks::{self, Better, NetworkRow, Setting, ahead, leads, named, others};
 use crate::simulated::messages::{Layout, Network, Structure};
 
-/// Numbers of clients.
-pub(super) const CLIENTS: [usize; 14] = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
-pub(super) const CLIENTS_SMOKE: [usize; 2] = [2, 8];
 /// "The number of processors is small (16)" (section 4.3.2).
 pub(super) const SMALL: f64 = 16.0;
-/// Numbers handed out in a run.
-const NUMBERS: u64 = 10_000;
+const CLIENTS_SMOKE: [usize; 2] = [2, 8];
 const NUMBERS_SMOKE: u64 = 100;
-/// Nodes of a network. The paper's networks must have had more than its counting network of width 32
-/// has roles, 240 balancers and 32 counters, or two roles on a node, which it excludes ("at most two"
-/// threads, one of them a client). Here that structure alone has a larger network: the smallest square
-/// mesh, butterfly or crossbar on which it fits.
-const NODES: usize = 256;
 const NODES_SMOKE: usize = 64;
+const CROWDS_SMOKE: [usize; 1] = [8];
+
+/// How large an experiment is.
+///
+/// The paper does not say how many processors its networks had. As many as the other figures have, 256,
+/// is what the claims are judged on. But then its counting network of width 32, 240 balancers and 32
+/// counters, had two roles on a node, which it excludes ("at most two" threads, one of them a client).
+/// Here that structure alone has a larger network: the smallest square mesh, butterfly or crossbar on
+/// which it fits. The smallest number that suits all it says, a square for meshes, a power of two for
+/// the butterfly and a node for every role, is 1024. So everything is judged there as well, and marked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Size {
+    /// Nodes of the network, unless a structure needs more.
+    pub(super) nodes: usize,
+    /// Numbers of clients.
+    pub(super) clients: &'static [usize],
+    /// What is best is decided in a crowd: with so many clients.
+    pub(super) crowds: &'static [usize],
+    /// From here on there are many clients.
+    pub(super) many: f64,
+    /// The most of them.
+    pub(super) most: f64,
+    /// Numbers handed out in a run.
+    numbers: u64,
+    /// In front of claims.
+    pub(super) mark: &'static str,
+}
+
+/// As in the other figures.
+pub(super) const USUAL: Size = Size {
+    nodes: 256,
+    clients: &[1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256],
+    crowds: &[128, 256],
+    many: MANY,
+    most: MOST,
+    numbers: 10_000,
+    mark: "",
+};
+/// The smallest that suits all that the paper says.
+pub(super) const LARGE: Size = Size {
+    nodes: 1024,
+    clients: &[1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024],
+    crowds: &[512, 1024],
+    many: 512.0,
+    most: 1024.0,
+    numbers: 20_000,
+    mark: "(1024 nodes) ",
+};
+pub(super) const SIZES: [Size; 2] = [USUAL, LARGE];
+
+impl Size {
+    /// The name of a chart of this size.
+    pub(super) fn title(&self, lab: &Lab, what: &str) -> String {
+        format!("{} nodes: {what}", lab.pick(self.nodes, NODES_SMOKE))
+    }
+
+    fn from_many(&self) -> String {
+        format!("at every P from {} to {}", self.many, self.most)
+    }
+}
 
 /// "By far the best", "substantially": the paper calls a lead of 35 % "roughly similar".
 pub(super) const BY_FAR: f64 = 1.5;
@@ -37,24 +88,26 @@ pub(super) const ABOUT: f64 = 1.25;
 const CNET_WIDTHS: [usize; 3] = [8, 16, 32];
 const DTREE_WIDTHS: [usize; 4] = [4, 8, 16, 32];
 /// Prism processors at the root; half as many at each level below, at least one.
-const ROOT_PRISMS: [usize; 5] = [2, 4, 8, 16, 32];
-/// What is best is decided in a crowd: with so many clients.
-const CROWDS: [usize; 2] = [128, 256];
-const CROWDS_SMOKE: [usize; 1] = [8];
-/// How long prisms wait, at first and at most, where that is not as usual: tried for the best prisms of
-/// each width.
-const DELAYS: [(u64, u64); 2] = [(4, 32), (64, 512)];
+const ROOT_PRISMS: [usize; 6] = [2, 4, 8, 16, 32, 64];
+/// How long prisms wait, at first and at most.
+const DELAYS: [(u64, u64); 4] = [(1, 8), (4, 32), (16, 128), (64, 512)];
 
 /// The benchmark on a network, laid out as well as may be.
-pub(super) fn setting(lab: &Lab, figure: &'static str, network: Network, work: u64) -> Setting {
+pub(super) fn setting(
+    lab: &Lab,
+    figure: &'static str,
+    network: Network,
+    work: u64,
+    size: &Size,
+) -> Setting {
     Setting {
         figure,
         network,
-        nodes: Some(lab.pick(NODES, NODES_SMOKE)),
+        nodes: Some(lab.pick(size.nodes, NODES_SMOKE)),
         layout: Layout::Annealed,
         work,
-        clients: lab.pick(&CLIENTS[..], &CLIENTS_SMOKE[..]),
-        numbers: lab.pick(NUMBERS, NUMBERS_SMOKE),
+        clients: lab.pick(size.clients, &CLIENTS_SMOKE[..]),
+        numbers: lab.pick(size.numbers, NUMBERS_SMOKE),
         repetitions: REPETITIONS,
     }
 }
@@ -70,16 +123,24 @@ pub(super) fn cnets(lab: &Lab) -> Vec<Structure> {
     widths.iter().map(|&width| Structure::counting_network(width)).collect()
 }
 
-/// Diffracting trees of all widths, each with several prisms.
-pub(super) fn dtrees(lab: &Lab) -> Vec<Vec<Structure>> {
+/// Diffracting trees of all widths, each with several prisms and waits; those that have a node for each
+/// role.
+pub(super) fn dtrees(lab: &Lab, size: &Size) -> Vec<Vec<Structure>> {
     let widths = lab.pick(&DTREE_WIDTHS[..], &DTREE_WIDTHS[..2]);
     let roots = lab.pick(&ROOT_PRISMS[..], &ROOT_PRISMS[..1]);
+    let delays = lab.pick(&DELAYS[..], &DELAYS[..1]);
     let trees = |&width: &usize| {
         let halving = roots.iter().map(|&root| halving(width, root));
         let mut prisms: Vec<Vec<usize>> =
             std::iter::once(of_section_3(width)).chain(halving).collect();
         prisms.dedup();
-        prisms.into_iter().map(Structure::diffracting_tree).collect()
+        let trees = prisms.into_iter().map(Structure::diffracting_tree);
+        let trees = trees.filter(|tree| tree.plan(1, 0).len() <= size.nodes);
+        trees
+            .flat_map(|tree| {
+                delays.iter().map(move |&(first, most)| tree.clone().with_delay(first, most))
+            })
+            .collect()
     };
     widths.iter().map(trees).collect()
 }
@@ -120,10 +181,7 @@ impl Best {
 
     /// What was chosen, and from what.
     pub(super) fn in_words(&self) -> String {
-        format!(
-            "widths, prisms and waits are the best of those tried with 128 and 256 clients and work 0: {}",
-            self.dtree().in_words()
-        )
+        self.dtree().in_words()
     }
 }
 
@@ -133,11 +191,16 @@ pub(super) fn highest_of(all: &[(Structure, f64)]) -> &(Structure, f64) {
 
 /// Finds the best of each kind on a network: by the mean throughput in crowds, without work, in one
 /// run each. Counting networks of all widths have as many nodes as the widest needs.
-pub(super) fn best(lab: &Lab, figure: &'static str, network: Network) -> Result<Best, Error> {
+pub(super) fn best(
+    lab: &Lab,
+    figure: &'static str,
+    network: Network,
+    size: &Size,
+) -> Result<Best, Error> {
     let setting = Setting {
-        clients: lab.pick(&CROWDS[..], &CROWDS_SMOKE[..]),
+        clients: lab.pick(size.crowds, &CROWDS_SMOKE[..]),
         repetitions: 1,
-        ..setting(lab, figure, network, 0)
+        ..setting(lab, figure, network, 0, size)
     };
     let speeds =
         |setting: &Setting, structures: &[Structure]| -> Result<Vec<(Structure, f64)>, Error> {
@@ -147,23 +210,13 @@ pub(super) fn best(lab: &Lab, figure: &'static str, network: Network) -> Result<
     let cnets = cnets(lab);
     let needed = cnets.iter().map(|cnet| setting.nodes_for(cnet, 1)).max();
     let cnets = speeds(&Setting { nodes: needed, ..setting.clone() }, &cnets)?;
-    let dtrees = dtrees(lab);
+    let dtrees = dtrees(lab, size);
     let mut scored = speeds(&setting, &dtrees.concat())?.into_iter();
-    let best_prisms = |trees: &Vec<Structure>| {
+    let best_of_width = |trees: &Vec<Structure>| {
         let of_width: Vec<_> = scored.by_ref().take(trees.len()).collect();
         highest_of(&of_width).clone()
     };
-    let mut dtrees: Vec<_> = dtrees.iter().map(best_prisms).collect();
-    for (first, most) in lab.pick(&DELAYS[..], &DELAYS[..1]) {
-        let others: Vec<Structure> =
-            dtrees.iter().map(|(tree, _)| tree.clone().with_delay(*first, *most)).collect();
-        for (kept, other) in dtrees.iter_mut().zip(speeds(&setting, &others)?) {
-            if other.1 > kept.1 {
-                *kept = other;
-            }
-        }
-    }
-    Ok(Best { cnets, dtrees })
+    Ok(Best { cnets, dtrees: dtrees.iter().map(best_of_width).collect() })
 }
 
 /// The mean throughput over all numbers of clients.
@@ -174,10 +227,12 @@ fn speed(row: &NetworkRow) -> f64 {
 
 /// The paper's three methods on a network.
 pub(super) struct Compared {
+    pub(super) size: Size,
+    pub(super) best: Best,
     pub(super) rows: Vec<NetworkRow>,
     pub(super) latencies: Vec<Curve>,
     pub(super) throughputs: Vec<Curve>,
-    pub(super) setup: String,
+    setup: String,
 }
 
 /// Measures the paper's three methods on a network, in their best widths.
@@ -186,17 +241,48 @@ pub(super) fn compare(
     figure: &'static str,
     network: Network,
     work: u64,
+    size: &Size,
 ) -> Result<Compared, Error> {
-    let best = best(lab, figure, network)?;
-    let setting = setting(lab, figure, network, work);
+    let best = best(lab, figure, network, size)?;
+    let setting = setting(lab, figure, network, work, size);
     let rows = setting.measure(lab, &best.structures())?;
     let larger = larger_networks(&setting, &best.structures());
     Ok(Compared {
+        size: *size,
         latencies: rows.iter().map(|row| row.curve(networks::latency)).collect(),
         throughputs: rows.iter().map(|row| row.curve(networks::throughput)).collect(),
         rows,
-        setup: format!("{}; {}{larger}", setting.in_words(lab), best.in_words()),
+        setup: format!("{}, {}{larger}", setting.in_words(lab), best.in_words()),
+        best,
     })
+}
+
+/// The comparison in both sizes: charts and claims of each.
+pub(super) fn findings_of(
+    lab: &Lab,
+    figure: &'static str,
+    network: Network,
+    claims: impl Fn(&Compared) -> Result<Vec<Claim>, Error>,
+) -> Result<Findings, Error> {
+    let mut all = Findings { setup: String::new(), panels: Vec::new(), claims: Vec::new() };
+    let mut setups = Vec::new();
+    for size in &SIZES {
+        let compared = compare(lab, figure, network, 0, size)?;
+        all.claims.extend(claims(&compared)?.into_iter().map(|claim| claim.marked(size.mark)));
+        all.panels.extend(compared.panels(lab));
+        setups.push(compared.setup);
+    }
+    all.setup = with_choice(&setups);
+    Ok(all)
+}
+
+/// What was run, and how widths were chosen.
+pub(super) fn with_choice(setups: &[String]) -> String {
+    format!(
+        "{}; widths, prisms and waits are those with the highest throughput in the two largest crowds of \
+         work 0",
+        setups.join("; ")
+    )
 }
 
 /// Says so where a structure does not fit on the nodes of the others.
@@ -207,7 +293,7 @@ pub(super) fn larger_networks(setting: &Setting, structures: &[Structure]) -> St
         let roles = structure.plan(1, 0).len();
         (nodes > usual).then(|| {
             format!(
-                "; {} has {roles} roles, one a node, so its network has {nodes}",
+                ", {} has {roles} roles, one a node, so its network has {nodes}",
                 structure.name()
             )
         })
@@ -216,22 +302,26 @@ pub(super) fn larger_networks(setting: &Setting, structures: &[Structure]) -> St
 }
 
 impl Compared {
+    pub(super) fn setup(&self) -> &str {
+        &self.setup
+    }
+
     /// What the three did in the largest crowd, for who asks why.
     pub(super) fn told(&self) -> String {
-        networks::told(&self.rows, MOST)
+        networks::told(&self.rows, self.size.most)
     }
 
     /// Latency, which the paper shows, and throughput, which it talks about.
-    pub(super) fn panels(&self) -> Vec<Panel> {
+    pub(super) fn panels(&self, lab: &Lab) -> Vec<Panel> {
         vec![
             networks::panel(
-                "latency",
+                self.size.title(lab, "latency"),
                 networks::clients_axis(),
                 networks::latency_axis(Scale::Linear),
                 self.latencies.clone(),
             ),
             networks::panel(
-                "throughput",
+                self.size.title(lab, "throughput"),
                 networks::clients_axis(),
                 networks::throughput_axis(),
                 self.throughputs.clone(),
@@ -241,16 +331,24 @@ impl Compared {
 
     /// That a kind has the best throughput in a crowd, by so many times.
     pub(super) fn best_throughput(&self, lab: &Lab, text: &str, kind: &str, times: f64) -> Claim {
+        let ratio = format!("throughput of {kind} / that of the best other");
         let leads = self.leads(Better::High, kind);
-        let claim = Claim::new(text, expected_lead("throughput", kind, times));
+        let claim = Claim::new(text, self.expected_lead(&ratio, times));
         ahead(lab, claim, times, &leads).because(self.told())
     }
 
     /// That a kind has the lowest latency in a crowd, by so many times.
     pub(super) fn best_latency(&self, lab: &Lab, text: &str, kind: &str, times: f64) -> Claim {
+        let ratio = format!("latency of the best other / that of {kind}");
         let leads = self.leads(Better::Low, kind);
-        let claim = Claim::new(text, expected_lead("latency", kind, times));
+        let claim = Claim::new(text, self.expected_lead(&ratio, times));
         ahead(lab, claim, times, &leads).because(self.told())
+    }
+
+    fn expected_lead(&self, ratio: &str, times: f64) -> String {
+        let bound =
+            if times > 1.0 { format!("at least {times}") } else { "more than 1".to_owned() };
+        format!("{ratio} {bound} {}", self.size.from_many())
     }
 
     /// The leads of a kind in a crowd.
@@ -259,46 +357,46 @@ impl Compared {
             Better::High => &self.throughputs,
             Better::Low => &self.latencies,
         };
-        leads(better, named(curves, kind), &others(curves, kind), MANY, MOST)
+        self.size.leads(better, curves, kind)
     }
 
     /// "In a counting network, when the load is high there is congestion at the balancers, causing a
     /// rise in latency" (section 4.3.2, of Figures 19, 21, 22 and 23).
     pub(super) fn network_is_congested(&self, lab: &Lab) -> Claim {
-        rises(
-            lab,
-            "CNet: congestion at the balancers raises latency",
-            named(&self.latencies, "CNet"),
-        )
-        .because(networks::row(&self.rows, "CNet").told(MOST))
+        let text = "CNet: congestion at the balancers raises latency";
+        rises(lab, text, named(&self.latencies, "CNet"), self.size.most)
+            .because(networks::row(&self.rows, "CNet").told(self.size.most))
     }
 
     /// "This gives diffracting trees the characteristic latency curve which appears in all the
     /// architectures we tested" (section 4.3.2).
     pub(super) fn characteristic_curve(&self, lab: &Lab) -> Claim {
         let tree = networks::row(&self.rows, "DTree");
-        characteristic(lab, named(&self.latencies, "DTree")).because(format!(
+        characteristic(lab, named(&self.latencies, "DTree"), self.size.most).because(format!(
             "{}. {}",
             tree.told(SMALL),
-            tree.told(MOST)
+            tree.told(self.size.most)
         ))
     }
 }
 
-fn expected_lead(what: &str, kind: &str, times: f64) -> String {
-    let ratio = match what {
-        "throughput" => format!("throughput of {kind} / that of the best other"),
-        _ => format!("latency of the best other / that of {kind}"),
-    };
-    let bound = if times > 1.0 { format!("at least {times}") } else { "more than 1".to_owned() };
-    format!("{ratio} {bound} at every P from {MANY} to {MOST}")
+impl Size {
+    /// The leads of the curve of a kind over the others, in a crowd.
+    pub(super) fn leads<'a>(
+        &self,
+        better: Better,
+        curves: &'a [Curve],
+        kind: &str,
+    ) -> Vec<networks::Lead<'a>> {
+        leads(better, named(curves, kind), &others(curves, kind), self.many, self.most)
+    }
 }
 
 /// That latency is clearly higher in a crowd than with few.
-pub(super) fn rises(lab: &Lab, text: &str, curve: &Curve) -> Claim {
+pub(super) fn rises(lab: &Lab, text: &str, curve: &Curve, most: f64) -> Claim {
     let claim = Claim::new(
         text,
-        format!("latency at P = {MOST} more than {RISES} times that at P = {SMALL}"),
+        format!("latency at P = {most} more than {RISES} times that at P = {SMALL}"),
     );
     let (Some(from), Some(to)) = (curve.at(SMALL), curve.at(MOST)) else { return claim };
     let measured = format!("from {} to {} cycles: {:.2} times", short(from), short(to), to / from);
@@ -307,7 +405,7 @@ pub(super) fn rises(lab: &Lab, text: &str, curve: &Curve) -> Claim {
 
 /// "A slight increase in concurrency leads to congestion at the toggle bit, causing a rise in latency,
 /// then after a further increase diffractions begin to occur and latency falls again."
-fn characteristic(lab: &Lab, curve: &Curve) -> Claim {
+fn characteristic(lab: &Lab, curve: &Curve, most: f64) -> Claim {
     let claim = Claim::new(
         "DTree has its characteristic curve: latency rises, then falls as tokens diffract",
         format!(
@@ -329,10 +427,10 @@ fn characteristic(lab: &Lab, curve: &Curve) -> Claim {
             valley.x
         ),
         None => format!(
-            "no fall: {} cycles alone, {} at P = {SMALL}, {} at P = {MOST}",
+            "no rise and fall: {} cycles alone, {} at P = {SMALL}, {} at P = {most}",
             short(first.y),
             curve.at(SMALL).map_or("-".to_owned(), short),
-            curve.at(MOST).map_or("-".to_owned(), short)
+            curve.at(most).map_or("-".to_owned(), short)
         ),
     };
     claim.judged(measured, lab.judge(found.is_some()))
@@ -340,12 +438,12 @@ fn characteristic(lab: &Lab, curve: &Curve) -> Claim {
 
 /// "Combining trees handle concurrency by increasing depth, which adds latency with each new level
 /// (e.g. Figures 22 and 23)" (section 4.3.2).
-pub(super) fn each_level_adds(lab: &Lab, curve: &Curve) -> Claim {
+pub(super) fn each_level_adds(lab: &Lab, curve: &Curve, most: f64) -> Claim {
     let claim = Claim::new(
         "CTree: each new level adds latency",
-        format!("latency higher at each doubling of P from 2 to {MOST}"),
+        format!("latency higher at each doubling of P from 2 to {most}"),
     );
-    let doublings: Vec<(f64, f64)> = (1..=MOST.log2() as i32)
+    let doublings: Vec<(f64, f64)> = (1..=most.log2() as i32)
         .filter_map(|level| Some((2f64.powi(level), curve.at(2f64.powi(level))?)))
         .collect();
     if doublings.len() < 2 {
@@ -366,16 +464,16 @@ pub(super) fn each_level_adds(lab: &Lab, curve: &Curve) -> Claim {
 
 /// "Diffracting trees are more scalable: a single diffracting tree can often handle a wide range of
 /// concurrency levels with little or no performance penalty" (section 4.3.2).
-pub(super) fn more_scalable(lab: &Lab, curves: &[Curve]) -> Claim {
+pub(super) fn more_scalable(lab: &Lab, curves: &[Curve], most: f64) -> Claim {
     let claim = Claim::new(
         "DTree is more scalable than CTree",
         format!(
-            "latency of DTree grows by a smaller factor from P = {SMALL} to {MOST} than that of CTree"
+            "latency of DTree grows by a smaller factor from P = {SMALL} to {most} than that of CTree"
         ),
     );
     let factor = |kind: &str| {
         let curve = named(curves, kind);
-        Some(curve.at(MOST)? / curve.at(SMALL)?)
+        Some(curve.at(most)? / curve.at(SMALL)?)
     };
     let (Some(dtree), Some(ctree)) = (factor("DTree"), factor("CTree")) else { return claim };
     claim
@@ -392,16 +490,21 @@ mod tests {
         assert_eq!(of_section_3(32), [8, 4, 2, 2, 1]);
         assert_eq!(of_section_3(4), [2, 1]);
         assert_eq!(halving(16, 4), [4, 2, 1, 1]);
-        let all = dtrees(&Lab::new(false, 1, 1));
-        assert_eq!(all.len(), 4);
-        // Of width 4, section 3 and halving from two are the same.
-        assert_eq!(all.iter().map(Vec::len).collect::<Vec<_>>(), [5, 6, 6, 6]);
+        let count = |size| -> Vec<usize> {
+            let all = dtrees(&Lab::new(false, 1, 1), &size);
+            all.iter().map(|of_width| of_width.len() / DELAYS.len()).collect()
+        };
+        // Of width 4, section 3 and halving from two are the same; of width 32, the largest prisms need
+        // more than 256 nodes.
+        assert_eq!(count(USUAL), [6, 7, 7, 6]);
+        assert_eq!(count(LARGE), [6, 7, 7, 7]);
     }
 
     #[test]
     fn a_rise_and_a_fall_are_needed() {
         let lab = Lab::new(false, 1, 1);
-        let judged = |points: &[(f64, f64)]| characteristic(&lab, &curve("DTree[8]", points)).holds;
+        let judged =
+            |points: &[(f64, f64)]| characteristic(&lab, &curve("DTree[8]", points), 128.0).holds;
         assert_eq!(judged(&[(1.0, 30.0), (16.0, 40.0), (128.0, 33.0)]), Some(true));
         assert_eq!(judged(&[(1.0, 30.0), (16.0, 40.0), (128.0, 39.0)]), Some(false), "noise");
         assert_eq!(judged(&[(1.0, 30.0), (16.0, 31.0), (128.0, 20.0)]), Some(false), "no rise");
@@ -413,14 +516,14 @@ mod tests {
         let lab = Lab::new(false, 1, 1);
         let slow = curve("CTree", &[(2.0, 9.0), (16.0, 10.0), (256.0, 12.0)]);
         let fast = curve("DTree[8]", &[(2.0, 9.0), (16.0, 10.0), (256.0, 13.0)]);
-        assert_eq!(rises(&lab, "", &slow).holds, Some(false));
-        assert_eq!(rises(&lab, "", &fast).holds, Some(true));
-        assert_eq!(each_level_adds(&lab, &slow).holds, Some(true));
+        assert_eq!(rises(&lab, "", &slow, MOST).holds, Some(false));
+        assert_eq!(rises(&lab, "", &fast, MOST).holds, Some(true));
+        assert_eq!(each_level_adds(&lab, &slow, MOST).holds, Some(true));
         let flat = curve("CTree", &[(2.0, 9.0), (4.0, 12.0), (8.0, 12.0)]);
         assert_eq!(
-            each_level_adds(&lab, &flat).measured,
+            each_level_adds(&lab, &flat, MOST).measured,
             "1.50 cycles for each doubling on the average; none at P = 8"
         );
-        assert_eq!(more_scalable(&lab, &[slow, fast]).holds, Some(false));
+        assert_eq!(more_scalable(&lab, &[slow, fast], MOST).holds, Some(false));
     }
 }
