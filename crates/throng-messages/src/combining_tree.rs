@@ -214,3 +214,86 @@ impl Plan {
         Ok(Plan::new("combining tree", roles, WayIn::Pairs { clients }, 2 * height))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first leaf of a tree for four clients, or for three its second: that has one client only.
+    fn leaf(clients: usize, number: usize, waiting: Waiting) -> Combiner {
+        let plan = Plan::combining_tree(&CombiningShape { clients, waiting }).unwrap();
+        match plan.into_roles().swap_remove(number) {
+            Role::Combiner(node) => node,
+            other => panic!("{}", other.name()),
+        }
+    }
+
+    fn ask(asker: Address, count: u64) -> Message {
+        Message::Ask { asker, count }
+    }
+
+    fn numbers(first: u64, count: u64) -> Event {
+        Event::Message(Message::Numbers { first, count })
+    }
+
+    const ROOT: Address = Address::Role(2);
+    const LEAF: Address = Address::Role(0);
+    const A: Address = Address::Client(0);
+    const B: Address = Address::Client(1);
+
+    type Done = (Vec<(Address, Message)>, Option<(Time, Timer)>);
+
+    /// What one event makes a node do: what it sends to whom, and the timer it sets.
+    fn on(node: &mut Combiner, event: Event, now: Time) -> Done {
+        let mut post = Post::new();
+        node.on(event, now, &mut post);
+        (std::iter::from_fn(|| post.next_message()).collect(), post.next_timer())
+    }
+
+    #[test]
+    fn two_requests_become_one_and_the_answer_is_split() {
+        let mut node = leaf(4, 0, Waiting::ForEver);
+        assert_eq!(on(&mut node, Event::Message(ask(B, 1)), 0), (vec![], None));
+        assert_eq!(on(&mut node, Event::Message(ask(A, 1)), 9), (vec![(ROOT, ask(LEAF, 2))], None));
+        let split = |first| Message::Numbers { first, count: 1 };
+        assert_eq!(on(&mut node, numbers(7, 2), 20).0, [(A, split(7)), (B, split(8))]);
+    }
+
+    #[test]
+    fn what_comes_while_the_node_is_locked_waits_and_then_has_its_own_wait() {
+        let mut node = leaf(4, 0, Waiting::Fixed(10));
+        assert_eq!(on(&mut node, Event::Message(ask(A, 1)), 0), (vec![], Some((10, Timer(1)))));
+        assert_eq!(on(&mut node, Event::Timer(Timer(1)), 10).0, [(ROOT, ask(LEAF, 1))]);
+        assert_eq!(on(&mut node, Event::Message(ask(B, 1)), 11), (vec![], None));
+        assert_eq!(on(&mut node, Event::Timer(Timer(1)), 12), (vec![], None), "it is locked");
+        let (sent, timer) = on(&mut node, numbers(0, 1), 50);
+        assert_eq!(sent, [(A, Message::Numbers { first: 0, count: 1 })]);
+        assert_eq!(timer, Some((60, Timer(2))));
+        assert_eq!(on(&mut node, Event::Timer(Timer(1)), 51), (vec![], None), "an old ring");
+        assert_eq!(on(&mut node, Event::Message(ask(A, 1)), 55).0, [(ROOT, ask(LEAF, 2))]);
+    }
+
+    #[test]
+    fn without_a_wait_and_with_a_single_child_requests_go_up_at_once() {
+        let mut hasty = leaf(4, 0, Waiting::Fixed(0));
+        assert_eq!(
+            on(&mut hasty, Event::Message(ask(B, 1)), 0),
+            (vec![(ROOT, ask(LEAF, 1))], None)
+        );
+        let mut single = leaf(3, 1, Waiting::ForEver);
+        let (client, leaf) = (Address::Client(2), Address::Role(1));
+        let up = on(&mut single, Event::Message(ask(client, 1)), 0);
+        assert_eq!(up, (vec![(ROOT, ask(leaf, 1))], None));
+    }
+
+    #[test]
+    fn trees_have_optimal_depth() {
+        for (clients, roles, levels) in
+            [(1, 1, 1), (2, 1, 1), (3, 3, 2), (4, 3, 2), (5, 6, 3), (256, 255, 8), (257, 264, 9)]
+        {
+            let shape = CombiningShape { clients, waiting: Waiting::ForEver };
+            let plan = Plan::combining_tree(&shape).unwrap();
+            assert_eq!((plan.len(), plan.longest_way()), (roles, 2 * levels), "{clients} clients");
+        }
+    }
+}

@@ -24,9 +24,9 @@
 //! Tokens enter a balancer through its prisms only. A prism sends them on in pairs, one to each side,
 //! or to the toggle, and the one toggle alternates. So at rest as many have left on the left as on the
 //! right, or one more: it is a balancer, however slow messages are, and a tree of balancers counts
-//! (DT96, Lemma 5.20 and Theorem 5.21). A ring of a timer that has lost its meaning must do nothing, or
-//! a token would be sent twice: each token that is held has a number, and a ring that bears another one
-//! is ignored.
+//! (DT96, Lemma 5.20 and Theorem 5.21). A ring of a timer may come when its token
+//! has left: it finds none, or another one. So that it does not cut the wait of that one short, each
+//! token that is held has a number, and a ring that bears another number is ignored.
 //!
 //! # How long a prism waits
 //!
@@ -44,7 +44,8 @@
 //!
 //! Slow messages make numbers late, nothing else. If the node of a role dies, tokens that are there or
 //! come there are lost: their askers wait for ever, and their numbers may be missing below those that
-//! others get; nobody gets a number twice. A prism that stays silent costs only those who choose it.
+//! others get; nobody gets a number twice. Prisms are chosen
+//! at random, so sooner or later every client comes to a dead one.
 
 use crate::balancer::{Toggle, Way, random_of};
 use crate::central::Dispenser;
@@ -62,7 +63,9 @@ const MAX_WIDTH: usize = 1 << 12;
 /// How long prisms hold a token that is alone, in the host's unit of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delay {
-    /// At first: one for all levels, or one for each from the root down.
+    /// At first: one for all levels, or one for each from the root down. An adaptive prism whose delay
+    /// has fallen to 0 begins to wait again when two tokens come within this time, so it should not be
+    /// below the time between tokens of a crowd.
     pub first: Vec<Time>,
     /// An adaptive delay never falls below this. With 0 a token that is alone is sent on at once where
     /// few come.
@@ -74,7 +77,7 @@ pub struct Delay {
 }
 
 impl Delay {
-    /// The same for ever.
+    /// The same for ever. A token that is alone waits for all of it.
     #[must_use]
     pub fn fixed(delay: Time) -> Self {
         Delay { first: vec![delay], least: delay, most: delay, adaptive: false }

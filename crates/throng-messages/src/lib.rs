@@ -25,10 +25,23 @@
 //! assert_eq!(answers, [Message::Numbers { first: 0, count: 1 }]);
 //! ```
 //!
+//! # What there is
+//!
+//! | structure | messages a number | |
+//! |---|---|---|
+//! | [`Plan::central`] | 2 | all come to one node |
+//! | [`Plan::diffracting_tree`] | log2 w + 2 to 2 log2 w + 2 | no hot spot; fewer messages in a crowd |
+//! | [`Plan::combining_tree`] | less than 4, if all meet, to 2 log2 n | few messages, and neighbours talk to neighbours |
+//! | [`Plan::counting_network`] | log2 w (log2 w + 1) / 2 + 2 | no hot spot; always the same way |
+//!
+//! Here w is the width of the structure, n the number of clients. [`BarrierKind`] has the barriers, and
+//! [`threads`] is a host; `examples/threads.rs` uses both.
+//!
 //! # What a host owes the roles
 //!
 //! - Every message arrives, once, after any time. Messages from one sender to one receiver arrive in
-//!   the order in which they were sent; nothing else is promised about order.
+//!   the order in which they were sent; nothing else is promised about order. (No structure that is
+//!   here now needs even that.)
 //! - A timer rings at its time or later. It may ring more than once, and after it has lost its
 //!   meaning: roles know which rings to ignore.
 //! - Time never goes back as seen by one role. Its unit is the host's: cycles, nanoseconds.
@@ -46,6 +59,7 @@ mod message;
 mod plan;
 mod post;
 mod role;
+pub mod threads;
 mod traffic;
 mod wire;
 

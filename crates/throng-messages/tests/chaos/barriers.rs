@@ -28,7 +28,7 @@ impl Meets for Member {
 /// arrived, and that all do leave. Returns how many messages were sent.
 pub(crate) fn meet(mut members: Vec<impl Meets>, rounds: u64, seed: u64) -> Result<u64, String> {
     let mut random = SplitMix64::from_state(seed);
-    let mut network = Network::default();
+    let mut network = Network::new(&mut random);
     let mut post = Post::new();
     let mut arrived = vec![0; members.len()];
     let slow = random.below(members.len() as u64) as usize;
@@ -68,7 +68,7 @@ fn kinds() -> impl Strategy<Value = BarrierKind> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn nobody_leaves_before_all_have_come(

@@ -29,26 +29,32 @@ struct Letter {
 }
 
 /// Messages on their way. Those of a pair arrive in the order in which they were sent, all others in
-/// any order.
-#[derive(Default)]
+/// any order. Half of the networks promise even less: no order at all.
 pub(crate) struct Network {
     letters: Vec<Letter>,
+    ordered: bool,
     /// How many were sent by whom.
     pub(crate) sent: BTreeMap<Address, u64>,
 }
 
 impl Network {
+    pub(crate) fn new(random: &mut SplitMix64) -> Self {
+        Network { letters: Vec::new(), ordered: random.below(2) == 0, sent: BTreeMap::new() }
+    }
+
     pub(crate) fn send(&mut self, from: Address, to: Address, message: Message) {
         *self.sent.entry(from).or_default() += 1;
         self.letters.push(Letter { from, to, message });
     }
 
-    /// Delivers the oldest message of a random pair.
+    /// Delivers a random message, or the oldest of its pair.
     pub(crate) fn deliver(&mut self, random: &mut SplitMix64) -> Option<(Address, Message)> {
-        let any = self.letters.get(random.below(self.letters.len() as u64) as usize)?;
-        let pair = (any.from, any.to);
-        let oldest = self.letters.iter().position(|letter| (letter.from, letter.to) == pair)?;
-        let letter = self.letters.remove(oldest);
+        let any = random.below(self.letters.len() as u64) as usize;
+        let Letter { from, to, .. } = *self.letters.get(any)?;
+        let oldest =
+            || self.letters.iter().position(|letter| (letter.from, letter.to) == (from, to));
+        let which = if self.ordered { oldest()? } else { any };
+        let letter = self.letters.remove(which);
         Some((letter.to, letter.message))
     }
 
@@ -82,13 +88,14 @@ pub(crate) struct Chaos {
 
 impl Chaos {
     pub(crate) fn new(plan: Plan, parts: Vec<Box<dyn Part>>, clients: usize, seed: u64) -> Self {
+        let mut random = SplitMix64::from_state(seed);
         Chaos {
             plan,
             parts,
-            network: Network::default(),
+            network: Network::new(&mut random),
             rings: Vec::new(),
             now: 0,
-            random: SplitMix64::from_state(seed),
+            random,
             patient: false,
             got: vec![Vec::new(); clients],
             waiting: vec![false; clients],

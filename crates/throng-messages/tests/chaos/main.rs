@@ -1,5 +1,6 @@
 //! The structures under a host that does its worst, and broken ones that it must find out.
 
 mod barriers;
+mod broken;
 mod counters;
 mod host;

@@ -11,14 +11,18 @@ use throng_messages::{Address, Traffic};
 
 use super::{NetworkSpec, Topology};
 
-/// Rounds of falling temperature, and by what it falls each time: to about 1/3000.
+/// Rounds of falling temperature, and by what it falls each time: to about 1/2000.
 const ROUNDS: usize = 120;
 const COOLING: f64 = 0.935;
+/// The last rounds, at temperature 0.
+const COLD: usize = 6;
 /// Steps of a round for each role, and for all together at most.
-const STEPS_PER_ROLE: usize = 40;
+const STEPS_PER_ROLE: usize = 60;
 const STEPS_MAX: usize = 40_000;
 /// A role that talks to more clients than this has a table of what each node would cost.
 const FEW_CLIENTS: usize = 24;
+/// How many rows and columns are not far.
+const NEAR: u32 = 2;
 /// Nobody.
 const NONE: u32 = u32::MAX;
 
@@ -38,29 +42,21 @@ pub(super) fn anneal(
     let mut random = SplitMix64::from_state(SplitMix64::mix(seed ^ 0xA22E_A1ED));
     let steps = (STEPS_PER_ROLE * roles.len()).min(STEPS_MAX);
     let mut temperature = state.usual_step(&mut random);
-    let (mut cost, mut least) = (0.0, 0.0);
+    let mut gain = 0.0;
     for round in 0..ROUNDS {
         for _ in 0..steps {
             let step = state.propose(&mut random);
             let change = state.change(step);
-            if change <= 0.0
-                || (temperature > 0.0 && chance(&mut random) < (-change / temperature).exp())
-            {
+            if change <= 0.0 || chance(&mut random) < (-change / temperature).exp() {
                 state.make(step);
-                cost += change;
-                if cost < least - 1e-9 {
-                    least = cost;
-                    roles.copy_from_slice(&state.nodes);
-                }
+                gain -= change;
             }
         }
-        // The last rounds take nothing but improvements, from the best that was seen.
-        temperature *= COOLING;
-        if round + ROUNDS / 20 == ROUNDS {
-            temperature = 0.0;
-            state.go_back_to(roles);
-            cost = least;
-        }
+        // The last rounds take nothing but improvements.
+        temperature *= if round < ROUNDS - COLD { COOLING } else { 0.0 };
+    }
+    if gain >= 0.0 {
+        roles.copy_from_slice(&state.nodes);
     }
 }
 
@@ -194,10 +190,29 @@ impl<'a> State<'a> {
     fn propose(&self, random: &mut SplitMix64) -> Step {
         let role = random.below(self.nodes.len() as u64) as u32;
         let from = self.nodes[role as usize];
-        // Any node but its own.
-        let to = random.below(self.on.len() as u64 - 1) as u32;
-        let to = to + u32::from(to >= from);
+        let to = if random.below(2) == 0 { self.near_a_partner(role, random) } else { None };
+        let to = to.filter(|&to| to != from).unwrap_or_else(|| {
+            let to = random.below(self.on.len() as u64 - 1) as u32;
+            to + u32::from(to >= from)
+        });
         Step { role, to, other: self.on[to as usize] }
+    }
+
+    /// A node not far from somebody to whom a role talks: for most structures that is where the good
+    /// places are, and few of the others are taken when it has become cold.
+    fn near_a_partner(&self, role: u32, random: &mut SplitMix64) -> Option<u32> {
+        let (roles, clients) = (&self.roles[role as usize], &self.clients[role as usize]);
+        let many = roles.len() + clients.len();
+        let which = random.below(many as u64) as usize;
+        let partner = match roles.get(which) {
+            Some(&(other, _)) => self.nodes[other as usize],
+            None => clients.get(which - roles.len())?.0,
+        };
+        // In a mesh some columns and rows away, elsewhere some numbers.
+        let nodes = self.on.len() as i64;
+        let mut away = || random.below(2 * u64::from(NEAR) + 1) as i64 - i64::from(NEAR);
+        let to = i64::from(partner) + away() + away() * self.ways.columns.len() as i64;
+        Some(to.rem_euclid(nodes) as u32)
     }
 
     /// By how much a step changes the cost.
@@ -231,14 +246,6 @@ impl<'a> State<'a> {
         self.on[from as usize] = step.other;
         if step.other != NONE {
             self.nodes[step.other as usize] = from;
-        }
-    }
-
-    fn go_back_to(&mut self, nodes: &[u32]) {
-        self.nodes.copy_from_slice(nodes);
-        self.on.fill(NONE);
-        for (role, &node) in (0..).zip(nodes) {
-            self.on[node as usize] = role;
         }
     }
 

@@ -344,3 +344,29 @@ impl<P: Copy> Network<P> {
         (busy > 0).then(|| Busiest { part, share: busy as f64 / self.now() as f64 })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng::machine::SplitMix64;
+
+    #[test]
+    fn messages_that_go_round_take_no_more_memory() {
+        const NODES: usize = 64;
+        for spec in [
+            NetworkSpec::mesh_single_wire(NODES),
+            NetworkSpec::butterfly(NODES),
+            NetworkSpec::fat_tree(NODES),
+        ] {
+            let mut network = Network::new(spec).unwrap();
+            (0..NODES).for_each(|node| network.send(node, NODES - 1 - node, NODES - 1 - node));
+            let mut random = SplitMix64::from_state(1);
+            for _ in 0..50_000 {
+                let at = network.advance().unwrap();
+                let to = random.below(NODES as u64) as usize;
+                network.send(at, to, to);
+                assert!(network.parcels.len() == NODES && network.free.is_empty(), "{spec}");
+            }
+        }
+    }
+}

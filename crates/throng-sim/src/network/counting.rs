@@ -55,18 +55,9 @@ impl CountingRun {
     }
 
     fn check(&self) -> Result<(), NetworkError> {
-        /// Far more than anybody waits for, and no time overflows.
-        const MOST: u64 = 1 << 40;
-        let settings = [
-            ("clients", u64::from(self.clients), 1),
-            ("work", self.work, 0),
-            ("numbers", self.numbers, 1),
-        ];
-        for (what, value, least) in settings {
-            let allowed = least..=MOST;
-            if !allowed.contains(&value) {
-                return Err(NetworkError::OutOfRange { what, value, allowed });
-            }
+        NetworkError::check_run("clients", self.clients, self.work, "numbers", self.numbers)?;
+        if let Some(most) = self.plan.clients() {
+            NetworkError::check("clients of this plan", self.clients.into(), 1..=most.into())?;
         }
         self.placement.check(&self.network, self.plan.len(), self.clients)
     }
@@ -151,7 +142,10 @@ impl Host {
 
     fn handle(&mut self, role: u32, event: Event) -> Result<(), NetworkError> {
         let now = self.network.now();
-        self.roles[role as usize].on(event, now, &mut self.post);
+        // The placement may have room for more.
+        if let Some(state) = self.roles.get_mut(role as usize) {
+            state.on(event, now, &mut self.post);
+        }
         while let Some((time, timer)) = self.post.next_timer() {
             self.network.wake_at(time, Happening::Rings { role, timer });
         }

@@ -4,7 +4,10 @@ use std::error::Error;
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use throng::ShapeError;
 use throng_messages::{Address, Message};
+
+use super::NODES_MAX;
 
 /// A network, a placement or a run that does not make sense, or a run that went wrong. It says what
 /// is wrong and what is allowed.
@@ -25,6 +28,8 @@ pub enum NetworkError {
         /// How many there are.
         nodes: usize,
     },
+    /// There is no such barrier.
+    Shape(ShapeError),
     /// A message in a fat tree passes two ports: it cannot be faster than they are.
     FasterThanPorts {
         /// Which latency.
@@ -99,6 +104,36 @@ pub enum NetworkError {
     },
 }
 
+impl NetworkError {
+    /// Checks that `value` is within `allowed`.
+    pub(super) fn check(
+        what: &'static str,
+        value: u64,
+        allowed: RangeInclusive<u64>,
+    ) -> Result<(), Self> {
+        if allowed.contains(&value) {
+            Ok(())
+        } else {
+            Err(NetworkError::OutOfRange { what, value, allowed })
+        }
+    }
+
+    /// Checks the sizes of a run: who takes part, how long they idle, how often they do it.
+    pub(super) fn check_run(
+        who: &'static str,
+        many: u32,
+        work: u64,
+        what: &'static str,
+        times: u64,
+    ) -> Result<(), Self> {
+        /// Far more than anybody waits for, and no time overflows.
+        const MOST: u64 = 1 << 40;
+        Self::check(who, many.into(), 1..=NODES_MAX as u64)?;
+        Self::check("work", work, 0..=MOST)?;
+        Self::check(what, times, 1..=MOST)
+    }
+}
+
 impl fmt::Display for NetworkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -109,6 +144,7 @@ impl fmt::Display for NetworkError {
             NetworkError::NotAPowerOfTwo { nodes } => {
                 write!(f, "nodes {nodes}: a butterfly has 2, 4, 8, ... nodes, a power of two")
             }
+            NetworkError::Shape(error) => error.fmt(f),
             NetworkError::FasterThanPorts { what, latency, ports } => write!(
                 f,
                 "{what} {latency}: must be at least {ports}, which is the time at the sender's \

@@ -56,6 +56,17 @@ impl Placement {
         Ok(Placement { roles: small(roles), clients: small(clients) })
     }
 
+    /// Clients on the first nodes, in order, and no roles: the members of a barrier.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such network, or if there are more clients than nodes.
+    pub fn of_clients(spec: &NetworkSpec, clients: u32) -> Result<Self, NetworkError> {
+        spec.check()?;
+        fits("clients", clients as usize, spec.nodes)?;
+        Ok(Placement { roles: Vec::new(), clients: (0..clients).collect() })
+    }
+
     /// Clients on the first nodes, in order: from left to right, from the bottom up. The roles
     /// anywhere.
     ///
@@ -68,20 +79,17 @@ impl Placement {
         clients: u32,
         seed: u64,
     ) -> Result<Self, NetworkError> {
-        spec.check()?;
+        let mut placement = Placement::of_clients(spec, clients)?;
         let nodes = spec.nodes;
-        for (what, count) in [("roles", plan.len()), ("clients", clients as usize)] {
-            if count > nodes {
-                return Err(NetworkError::DoesNotFit { what, count, nodes });
-            }
-        }
+        fits("roles", plan.len(), nodes)?;
         let mut random = SplitMix64::from_state(SplitMix64::mix(seed));
         let mut roles: Vec<u32> = (0..nodes as u32).collect();
         for place in 0..plan.len() {
             roles.swap(place, place + random.below((nodes - place) as u64) as usize);
         }
         roles.truncate(plan.len());
-        Ok(Placement { roles, clients: (0..clients).collect() })
+        placement.roles = roles;
+        Ok(placement)
     }
 
     /// Clients as in [`random`](Self::random). The roles where the mean way of a message is short,
@@ -143,4 +151,9 @@ impl Placement {
         }
         Ok(())
     }
+}
+
+/// A node has room for one of a kind.
+fn fits(what: &'static str, count: usize, nodes: usize) -> Result<(), NetworkError> {
+    if count > nodes { Err(NetworkError::DoesNotFit { what, count, nodes }) } else { Ok(()) }
 }

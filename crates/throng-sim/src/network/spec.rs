@@ -1,7 +1,6 @@
 //! What a network is made of, as data.
 
 use std::fmt;
-use std::ops::RangeInclusive;
 
 use super::NetworkError;
 
@@ -115,13 +114,7 @@ impl NetworkSpec {
     ///
     /// Says what is wrong and what is allowed.
     pub fn check(&self) -> Result<(), NetworkError> {
-        let within = |what, value, allowed: RangeInclusive<u64>| {
-            if allowed.contains(&value) {
-                Ok(())
-            } else {
-                Err(NetworkError::OutOfRange { what, value, allowed })
-            }
-        };
+        let within = NetworkError::check;
         const CYCLES_MAX: u64 = 1_000_000_000;
         within("nodes", self.nodes as u64, 1..=NODES_MAX as u64)?;
         within("wire_cycles", self.wire_cycles, 1..=CYCLES_MAX)?;

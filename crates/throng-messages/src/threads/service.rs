@@ -1,0 +1,133 @@
+//! A thread that does the work of some roles.
+
+use crate::message::{Address, Event, Message, Timer};
+use crate::plan::Plan;
+use crate::post::Post;
+use crate::role::{Role, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+/// What a service thread gets.
+#[derive(Debug)]
+pub(super) enum Letter {
+    /// A message for one of its roles.
+    Message { role: u32, message: Message },
+    /// The end.
+    Stop,
+}
+
+/// Which thread has the role: neighbours have different ones.
+pub(super) fn of_role(role: u32, services: usize) -> usize {
+    role as usize % services
+}
+
+/// How many messages are handled before timers are looked at. A partner that has come is better than a
+/// wait that is over, so messages go first; but a stream of them must not keep a timer from ringing.
+const BATCH: usize = 64;
+
+#[derive(Debug)]
+pub(super) struct Service {
+    number: usize,
+    /// The roles of this thread, in order of their numbers.
+    roles: Vec<Role>,
+    letters: Receiver<Letter>,
+    services: Vec<Sender<Letter>>,
+    clients: Vec<Sender<Message>>,
+    post: Post,
+    /// Timers to ring, the earliest first: when, whose, which.
+    timers: BinaryHeap<Reverse<(Time, u32, u64)>>,
+    started: Instant,
+}
+
+impl Service {
+    pub(super) fn new(
+        plan: &Plan,
+        number: usize,
+        letters: Receiver<Letter>,
+        services: Vec<Sender<Letter>>,
+        clients: Vec<Sender<Message>>,
+        started: Instant,
+    ) -> Self {
+        Service {
+            number,
+            roles: plan.roles().iter().skip(number).step_by(services.len()).cloned().collect(),
+            letters,
+            services,
+            clients,
+            post: Post::new(),
+            timers: BinaryHeap::new(),
+            started,
+        }
+    }
+
+    pub(super) fn run(mut self) {
+        while let Some(first) = self.wait() {
+            let mut next = Some(first);
+            for _ in 0..BATCH {
+                match next.take().or_else(|| self.letters.try_recv().ok()) {
+                    Some(Letter::Message { role, message }) => {
+                        self.handle(role, Event::Message(message));
+                    }
+                    Some(Letter::Stop) => return,
+                    None => break,
+                }
+            }
+        }
+    }
+
+    /// Rings timers until a letter comes.
+    fn wait(&mut self) -> Option<Letter> {
+        loop {
+            let Some(&Reverse((time, role, timer))) = self.timers.peek() else {
+                return self.letters.recv().ok();
+            };
+            let now = self.now();
+            if time <= now {
+                self.timers.pop();
+                self.handle(role, Event::Timer(Timer(timer)));
+                continue;
+            }
+            match self.letters.recv_timeout(Duration::from_nanos(time - now)) {
+                Ok(letter) => return Some(letter),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+    }
+
+    fn now(&self) -> Time {
+        self.started.elapsed().as_nanos() as Time
+    }
+
+    /// Handles an event, and what comes of it on this thread.
+    fn handle(&mut self, role: u32, event: Event) {
+        self.tell(role, event);
+        while let Some((to, message)) = self.post.next_message() {
+            // Who is gone needs no message.
+            match to {
+                Address::Client(client) => {
+                    let _ = self.clients[client as usize].send(message);
+                }
+                Address::Role(role) if self.has(role) => self.tell(role, Event::Message(message)),
+                Address::Role(role) => {
+                    let service = of_role(role, self.services.len());
+                    let _ = self.services[service].send(Letter::Message { role, message });
+                }
+            }
+        }
+    }
+
+    fn has(&self, role: u32) -> bool {
+        of_role(role, self.services.len()) == self.number
+    }
+
+    fn tell(&mut self, role: u32, event: Event) {
+        let now = self.now();
+        self.roles[role as usize / self.services.len()].on(event, now, &mut self.post);
+        while let Some((time, Timer(timer))) = self.post.next_timer() {
+            self.timers.push(Reverse((time, role, timer)));
+        }
+    }
+}
