@@ -44,11 +44,13 @@ impl Setting {
     }
 
     fn run(&self, structure: &Structure, clients: usize, seed: u64) -> MessagesRun {
+        let central = *structure == Structure::Central;
+        let least = if central { clients + 1 } else { 0 };
         MessagesRun {
             structure: structure.clone(),
             network: self.network,
-            nodes: self.nodes_for(structure, clients),
-            layout: self.layout,
+            nodes: self.nodes_for(structure, clients).max(self.network.nodes(least)),
+            layout: if central { Layout::Apart } else { self.layout },
             clients,
             work: self.work,
             numbers: self.numbers,

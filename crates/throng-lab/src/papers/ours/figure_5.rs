@@ -2,13 +2,17 @@
 //! and ten between two.
 //!
 //! A structure that has to be told something (a width, prisms, how long to wait) is told the best of
-//! several settings at each point, with hindsight, as everywhere in this folder.
+//! several settings at each point, with hindsight, as everywhere in this folder. One dispenser has a node
+//! of its own, without a client. And barriers: how long all nodes take to meet.
 
 use super::*;
 use crate::numbers::short;
+use crate::output;
 use crate::papers::networks::{self, Better, NetworkRow, Setting, ahead, leads};
 use crate::papers::{Figure, Findings};
-use crate::simulated::messages::{Layout, MessagesMeasured, Network, Structure};
+use crate::simulated::messages::{Layout, MessagesMeasured, Network, Rounds, Structure};
+use crate::simulated::parallel::parallel;
+use throng_messages::BarrierKind;
 
 /// Every node has a client.
 const NODES: [usize; 7] = [16, 32, 64, 128, 256, 512, 1024];
@@ -39,6 +43,10 @@ const MORE: f64 = 1.1;
 const TWICE: f64 = 2.0;
 /// What is never farther from the best than so many times is safe; what is, is not.
 const SAFE: f64 = 1.5;
+
+/// Children of a member of a barrier that is a tree.
+const FAN_INS: [u32; 5] = [2, 4, 16, 32, 64];
+const DISSEMINATION: &str = "dissemination";
 
 const CENTRAL: &str = "central";
 const FOR_EVER: &str = "CTree, waits for ever";
@@ -173,6 +181,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     let busy = by_nodes(lab, 0)?;
     let idle = by_nodes(lab, WORK)?;
     let loads = by_work(lab)?;
+    let barriers = barriers(lab)?;
     let throughputs = curves(&busy, networks::throughput);
     let (busy_us, idle_us) = (curves(&busy, latency_us), curves(&idle, latency_us));
     let told =
@@ -187,6 +196,10 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
             told(&idle)
         )),
         for_ever_is_not(lab, &idle_us).because(told(&idle)),
+        broad_trees_meet_sooner(lab, &barriers).because(
+            "messages to the same member wait for its port, a fifth of a microsecond each, and a member \
+             of a broad tree has many",
+        ),
     ];
     let nodes = || Axis::new("nodes", Scale::Log2);
     let latency = || Axis::new("latency (us)", Scale::Log10);
@@ -209,9 +222,67 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
                 latency(),
                 curves(&loads, latency_us),
             ),
+            networks::panel(
+                "barriers, no work between rounds: from the last arrival to the last leaving",
+                nodes(),
+                latency(),
+                barriers,
+            ),
         ],
         claims,
     })
+}
+
+/// How long all nodes take to meet, by barrier.
+fn barriers(lab: &Lab) -> Result<Vec<Curve>, Error> {
+    let trees = lab.pick(&FAN_INS[..], &FAN_INS[..1]).iter();
+    let trees =
+        trees.map(|&fan_in| (format!("tree, {fan_in} children"), BarrierKind::Tree { fan_in }));
+    let kinds: Vec<(String, BarrierKind)> =
+        std::iter::once((DISSEMINATION.to_owned(), BarrierKind::Dissemination))
+            .chain(trees)
+            .collect();
+    let nodes = lab.pick(&NODES[..], &NODES_SMOKE[..]);
+    let replay = format!("throng figure {}", FIGURE.id);
+    let runs: Vec<Rounds> = (kinds.iter())
+        .flat_map(|&(_, kind)| nodes.iter().map(move |&members| (kind, members)))
+        .map(|(kind, members)| Rounds {
+            replay: replay.clone(),
+            ..Rounds::new(kind, Network::FatTree, members)
+        })
+        .collect();
+    let progress = output::progress_bar(runs.len());
+    progress.set_message(FIGURE.id);
+    let measured = parallel(&runs, lab.threads, &progress, Rounds::latency_cycles_mean);
+    progress.finish_and_clear();
+    let mut latencies = measured.into_iter();
+    let mut curve = |(name, _): (String, BarrierKind)| {
+        let point = |(&members, latency): (&usize, Result<f64, Error>)| {
+            Ok(Point::exact(members as f64, latency? / 1e3))
+        };
+        let points = nodes.iter().zip(latencies.by_ref()).map(point);
+        Ok(Curve::measured(name, points.collect::<Result<_, Error>>()?))
+    };
+    kinds.into_iter().map(&mut curve).collect()
+}
+
+fn broad_trees_meet_sooner(lab: &Lab, barriers: &[Curve]) -> Claim {
+    let claim = Claim::new(
+        format!("barriers: {MOST} nodes meet sooner in a broad tree than by dissemination"),
+        "latency of dissemination / that of the best tree more than 1",
+    );
+    let trees = barriers.iter().filter(|curve| curve.name != DISSEMINATION);
+    let at = trees.filter_map(|tree| Some((tree.at(MOST)?, &tree.name)));
+    let best = at.min_by(|a, b| a.0.total_cmp(&b.0));
+    let dissemination = find_curve(barriers, DISSEMINATION).at(MOST);
+    let (Some((best, name)), Some(other)) = (best, dissemination) else { return claim };
+    let measured = format!(
+        "{name}: {} us, dissemination {} us: {:.2} times",
+        short(best),
+        short(other),
+        other / best
+    );
+    claim.judged(measured, lab.judge(other > best))
 }
 
 fn curves(rows: &[BestRow], number: fn(&MessagesMeasured) -> f64) -> Vec<Curve> {

@@ -208,6 +208,9 @@ pub enum Layout {
     Annealed,
     /// Anywhere.
     Random,
+    /// On nodes without clients, after theirs. A client on the node of a central counter would take
+    /// numbers faster than all others together.
+    Apart,
 }
 
 impl fmt::Display for Layout {
@@ -215,6 +218,7 @@ impl fmt::Display for Layout {
         f.write_str(match self {
             Layout::Annealed => "laid out by annealing",
             Layout::Random => "laid out at random",
+            Layout::Apart => "roles on nodes of their own",
         })
     }
 }

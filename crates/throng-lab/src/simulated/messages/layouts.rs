@@ -29,6 +29,11 @@ impl Layouts {
         let plan = run.structure.plan(run.clients, run.seed);
         match run.layout {
             Layout::Random => Placement::random(&spec, &plan, clients, run.seed),
+            Layout::Apart => {
+                let on_nodes: Vec<usize> = (0..run.clients + plan.len()).collect();
+                let (clients, roles) = on_nodes.split_at(run.clients);
+                Placement::by_hand(&spec, roles, clients)
+            }
             Layout::Annealed => {
                 // How long roles wait does not matter.
                 let structure = run.structure.clone().with_delay(0, 0);

@@ -17,6 +17,7 @@
 
 mod choice;
 mod layouts;
+mod meeting;
 
 use throng_sim::network::{CountingRun, Measured, NetworkError};
 
@@ -25,6 +26,7 @@ use crate::error::Error;
 
 pub use choice::{Layout, Network, Structure};
 pub use layouts::Layouts;
+pub use meeting::Rounds;
 
 /// A counting run on a network.
 #[derive(Clone, Debug)]
