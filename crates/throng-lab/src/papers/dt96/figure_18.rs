@@ -1,6 +1,7 @@
 //! DT96 Figure 18: how long a node of a combining tree waits for the other of its two.
 
-use super::messages::{BY_FAR, SIZES, setting};
+use super::compared::BY_FAR;
+use super::messages::{SIZES, setting};
 use super::*;
 use crate::papers::Figure;
 use crate::papers::claim::Claim;

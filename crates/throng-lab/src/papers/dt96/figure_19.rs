@@ -1,6 +1,6 @@
 //! DT96 Figure 19: a mesh whose switches pass one message at a time, work 0.
 
-use super::messages::{Compared, findings_of};
+use super::compared::{Compared, findings_of};
 use super::*;
 use crate::papers::Figure;
 use crate::papers::claim::Claim;

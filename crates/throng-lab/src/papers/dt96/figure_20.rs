@@ -1,6 +1,7 @@
 //! DT96 Figure 20: the mesh of Figure 19 with work between requests, which then come irregularly.
 
-use super::messages::{BY_FAR, Compared, SIZES, SMALL, Size, compare, with_choice};
+use super::compared::{BY_FAR, Compared, compare};
+use super::messages::{SIZES, SMALL, Size, with_choice};
 use super::*;
 use crate::papers::Figure;
 use crate::papers::claim::Claim;

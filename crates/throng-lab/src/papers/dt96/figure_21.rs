@@ -1,6 +1,7 @@
 //! DT96 Figure 21: a mesh whose switches are crossbars, work 0.
 
-use super::messages::{Size, findings_of};
+use super::compared::findings_of;
+use super::messages::Size;
 use super::*;
 use crate::papers::Figure;
 use crate::papers::claim::Claim;

@@ -1,6 +1,6 @@
 //! DT96 Figure 22: a butterfly, work 0.
 
-use super::messages::{BY_FAR, each_level_adds, findings_of, more_scalable};
+use super::compared::{BY_FAR, each_level_adds, findings_of, more_scalable};
 use super::*;
 use crate::papers::Figure;
 use crate::papers::networks::named;

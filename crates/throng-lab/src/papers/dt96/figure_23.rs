@@ -1,8 +1,7 @@
 //! DT96 Figure 23: one crossbar for all, work 0.
 
-use super::messages::{
-    ABOUT, Compared, SMALL, each_level_adds, findings_of, more_scalable, setting,
-};
+use super::compared::{ABOUT, Compared, each_level_adds, findings_of, more_scalable};
+use super::messages::{SMALL, setting};
 use super::*;
 use crate::numbers::short;
 use crate::papers::Figure;

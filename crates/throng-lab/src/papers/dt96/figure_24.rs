@@ -1,6 +1,7 @@
 //! DT96 Figure 24: what annealing is worth: roles anywhere on the mesh instead.
 
-use super::messages::{ABOUT, SIZES, best, larger_networks, setting, with_choice};
+use super::compared::ABOUT;
+use super::messages::{SIZES, best, larger_networks, setting, with_choice};
 use super::*;
 use crate::papers::Figure;
 use crate::papers::claim::Claim;
@@ -27,7 +28,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     for size in &SIZES {
         let annealed = setting(lab, FIGURE.id, Network::MeshSingleWire, 0, size);
         let random = Setting { layout: Layout::Random, ..annealed.clone() };
-        let best = best(lab, FIGURE.id, Network::MeshSingleWire, size)?;
+        let best = best(lab, FIGURE.id, Network::MeshSingleWire, 0, size)?;
         let structures = best.structures();
         let near = annealed.measure(lab, &structures)?;
         let anywhere = random.measure(lab, &structures)?;

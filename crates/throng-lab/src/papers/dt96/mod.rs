@@ -4,8 +4,9 @@
 //! The index distribution benchmark (section 3.3.1): 1 to 256 processors take numbers from a
 //! counter, idling up to `work` cycles after each; measured from the 100th number on.
 //! Section 3.3.2: the same counters in a job queue. Section 4: counters of messages on four networks
-//! (`messages.rs` and Figures 18 to 24).
+//! (`messages.rs`, `compared.rs` and Figures 18 to 24).
 
+mod compared;
 pub mod figure_10;
 pub mod figure_11;
 pub mod figure_12;

@@ -35,7 +35,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         let mut claims = Vec::new();
         let mut widths = Vec::new();
         for (network, dtree, cnet) in PAPERS {
-            let best = best(lab, FIGURE.id, network, size)?;
+            let best = best(lab, FIGURE.id, network, 0, size)?;
             claims.push(is_best(lab, network, "DTree", dtree, &best.dtrees));
             claims.push(is_best(lab, network, "CNet", cnet, &best.cnets));
             widths.push((network, width(&best.dtrees), width(&best.cnets)));

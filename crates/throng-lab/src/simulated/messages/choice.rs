@@ -149,9 +149,30 @@ pub enum Network {
 }
 
 impl Network {
-    /// The networks of DT96, section 4.2, in its order.
-    pub const OF_DT96: [Network; 4] =
-        [Network::MeshSingleWire, Network::MeshCrossbar, Network::Butterfly, Network::Crossbar];
+    /// Those of DT96, section 4.2, in its order, and one of today.
+    pub const ALL: [Network; 5] = [
+        Network::MeshSingleWire,
+        Network::MeshCrossbar,
+        Network::Butterfly,
+        Network::Crossbar,
+        Network::FatTree,
+    ];
+
+    /// What it is, in a line.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Network::MeshSingleWire => "a torus; a switch passes one message at a time",
+            Network::MeshCrossbar => {
+                "a torus; a switch passes a message for each of its five ports"
+            }
+            Network::Butterfly => "log n layers of 2 x 2 crossbars, around back to the processors",
+            Network::Crossbar => "n x n: only senders and receivers are in each other's way",
+            Network::FatTree => {
+                "a cluster: 1 us within a host, 10 us between two, 200 ns at a port"
+            }
+        }
+    }
 
     /// The network with so many nodes.
     #[must_use]

@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn every_structure_counts_on_every_network_and_runs_can_be_repeated() {
-        for network in Network::OF_DT96.into_iter().chain([Network::FatTree]) {
+        for network in Network::ALL {
             for structure in structures() {
                 for (clients, work) in [(1, 0), (5, 0), (16, 0), (16, 500)] {
                     let run = MessagesRun {
