@@ -58,8 +58,8 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         setups.push(setting(lab, FIGURE.id, PAPERS[0].0, 0, size).in_words(lab));
     }
     findings.setup = format!(
-        "{}; and the other networks; each tree with the best prisms and waits of those tried; the best are \
-         decided by the mean throughput in the two largest crowds, one run each",
+        "{}; and the other networks; of those tried, the prisms and waits of each tree have the lowest \
+         latency over the range of P",
         setups.join("; ")
     );
     Ok(findings)
