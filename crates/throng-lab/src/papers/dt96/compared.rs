@@ -264,4 +264,22 @@ mod tests {
         );
         assert_eq!(more_scalable(&lab, &[slow, fast], MOST).holds, Some(false));
     }
+
+    #[test]
+    fn small_ones_can_be_made_of_all_figures_of_section_4() {
+        let lab = Lab::new(true, 1, 2);
+        let ids = ["18", "19", "20", "21", "22", "23", "24", "T2"];
+        // Charts and claims of one size of network; there are two.
+        let expected = [(2, 2), (2, 5), (3, 4), (2, 5), (2, 6), (2, 7), (1, 3), (4, 9)];
+        for (id, (panels, claims)) in ids.into_iter().zip(expected) {
+            let made = crate::papers::find(&format!("DT96-{id}")).unwrap().make(&lab).unwrap();
+            let found = made.findings;
+            assert_eq!((found.panels.len(), found.claims.len()), (2 * panels, 2 * claims), "{id}");
+            assert!(found.claims.iter().all(|claim| claim.holds.is_none()), "{id}");
+            assert_eq!(
+                found.claims[claims].text,
+                format!("{}{}", SIZES[1].mark, found.claims[0].text)
+            );
+        }
+    }
 }

@@ -38,7 +38,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         findings.claims.extend(claims);
         findings.panels.extend(compared.panels(lab));
         findings.panels.push(networks::panel(
-            size.title(lab, "latency with work / latency without"),
+            size.title(lab, "latency with work / latency without, each in its best width"),
             networks::clients_axis(),
             Axis::new("times", Scale::Linear),
             ratios(with, without),

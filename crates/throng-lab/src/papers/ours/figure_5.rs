@@ -3,7 +3,8 @@
 //!
 //! A structure that has to be told something (a width, prisms, how long to wait) is told the best of
 //! several settings at each point, with hindsight, as everywhere in this folder. One dispenser has a node
-//! of its own, without a client. And barriers: how long all nodes take to meet.
+//! of its own, without a client, who would take more numbers than all others together. And barriers: how
+//! long all nodes take to meet.
 
 use super::*;
 use crate::numbers::short;
@@ -207,7 +208,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     let with_work = format!("0 to {} us of work after each number", WORK / 1000);
     Ok(Findings {
         setup: format!(
-            "{}, and with work; times are nanoseconds; each structure in the best of several settings \
+            "{}, and with work; a cycle is a nanosecond; each structure in the best of several settings \
              at each point",
             setting(lab, &[], 0).in_words(lab)
         ),
@@ -396,6 +397,14 @@ mod tests {
         let unsafe_one = safe(&lab, &five([200.0, 40.0, 90.0, 180.0, 80.0]), &idle);
         assert_eq!(unsafe_one.holds, Some(false));
         assert!(unsafe_one.measured.starts_with("2.00 times CTree, waits for ever without work"));
+    }
+
+    #[test]
+    fn a_small_one_can_be_made() {
+        let findings = find(&Lab::new(true, 1, 2)).unwrap();
+        assert_eq!((findings.panels.len(), findings.claims.len()), (6, 6));
+        assert!(findings.panels[..5].iter().all(|panel| panel.series.len() == 5));
+        assert!(findings.claims.iter().all(|claim| claim.holds.is_none()), "too small to judge");
     }
 
     #[test]

@@ -229,7 +229,7 @@ pub enum Layout {
     Annealed,
     /// Anywhere.
     Random,
-    /// On nodes without clients, after theirs. A client on the node of a central counter would take
+    /// On the first nodes, and no clients there, but on those after them. A client on the node of a central counter would take
     /// numbers faster than all others together.
     Apart,
 }

@@ -30,8 +30,8 @@ impl Layouts {
         match run.layout {
             Layout::Random => Placement::random(&spec, &plan, clients, run.seed),
             Layout::Apart => {
-                let on_nodes: Vec<usize> = (0..run.clients + plan.len()).collect();
-                let (clients, roles) = on_nodes.split_at(run.clients);
+                let on_nodes: Vec<usize> = (0..plan.len() + run.clients).collect();
+                let (roles, clients) = on_nodes.split_at(plan.len());
                 Placement::by_hand(&spec, roles, clients)
             }
             Layout::Annealed => {

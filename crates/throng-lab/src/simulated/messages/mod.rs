@@ -39,7 +39,7 @@ pub struct MessagesRun {
     pub nodes: usize,
     /// Where the roles are.
     pub layout: Layout,
-    /// How many clients take numbers: on the first nodes.
+    /// How many clients take numbers: on the first nodes, but for [`Layout::Apart`].
     pub clients: usize,
     /// After each number a client idles from 0 to so many cycles.
     pub work: u64,
@@ -186,7 +186,7 @@ impl MessagesMeasured {
         self.mean_wait
     }
 
-    /// What was busy for the largest part of the time, to be read after a comma; or nothing.
+    /// What was busy for the largest part of the time, in brackets; or nothing.
     #[must_use]
     pub fn busiest_in_words(&self) -> String {
         let words = |(part, share): &(String, f64)| {
