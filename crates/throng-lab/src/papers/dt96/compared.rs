@@ -71,6 +71,11 @@ impl Compared {
         &self.setup
     }
 
+    /// A reason, and the numbers that show it.
+    pub(super) fn why(&self, reason: &str) -> String {
+        format!("{reason}. {}", self.told())
+    }
+
     /// What the three did in the largest crowd, for who asks why.
     pub(super) fn told(&self) -> String {
         networks::told(&self.rows, self.size.most)
@@ -113,7 +118,7 @@ impl Compared {
     fn expected_lead(&self, ratio: &str, times: f64) -> String {
         let bound =
             if times > 1.0 { format!("at least {times}") } else { "more than 1".to_owned() };
-        format!("{ratio} {bound} {}", self.size.from_many())
+        format!("{ratio} {bound} {}", self.size.in_a_crowd())
     }
 
     /// The leads of a kind in a crowd.
@@ -129,8 +134,10 @@ impl Compared {
     /// rise in latency" (section 4.3.2, of Figures 19, 21, 22 and 23).
     pub(super) fn network_is_congested(&self, lab: &Lab) -> Claim {
         let text = "CNet: congestion at the balancers raises latency";
-        rises(lab, text, named(&self.latencies, "CNet"), self.size.most)
-            .because(networks::row(&self.rows, "CNet").told(self.size.most))
+        let told = networks::row(&self.rows, "CNet").told(self.size.most);
+        rises(lab, text, named(&self.latencies, "CNet"), self.size.most).because(format!(
+            "messages are so slow here that clients ask seldom, and balancers have time. {told}"
+        ))
     }
 
     /// "This gives diffracting trees the characteristic latency curve which appears in all the
@@ -138,7 +145,7 @@ impl Compared {
     pub(super) fn characteristic_curve(&self, lab: &Lab) -> Claim {
         let tree = networks::row(&self.rows, "DTree");
         characteristic(lab, named(&self.latencies, "DTree"), self.size.most).because(format!(
-            "{}. {}",
+            "latency rises to the end, as switches are busy; what diffraction saves is less. {}. {}",
             tree.told(SMALL),
             tree.told(self.size.most)
         ))

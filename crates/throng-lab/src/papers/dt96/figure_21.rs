@@ -17,12 +17,17 @@ pub const FIGURE: Figure = Figure {
     find,
 };
 
+const COMBINING_IS_DEEPER: &str = "a number of the combining tree takes 2 log2 P messages one after \
+    another, more than the best counting network is deep, and those near the root go far; it is the one \
+    that is worst";
+
 fn find(lab: &Lab) -> Result<Findings, Error> {
     findings_of(lab, FIGURE.id, Network::MeshCrossbar, |compared| {
         Ok(vec![
             compared.best_throughput(lab, "DTree is the best: throughput", "DTree", 1.0),
             compared.best_latency(lab, "DTree is the best: latency", "DTree", 1.0),
-            network_worst(lab, &compared.size, &compared.throughputs).because(compared.told()),
+            network_worst(lab, &compared.size, &compared.throughputs)
+                .because(compared.why(COMBINING_IS_DEEPER)),
             compared.network_is_congested(lab),
             compared.characteristic_curve(lab),
         ])

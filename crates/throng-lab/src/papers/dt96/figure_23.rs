@@ -50,8 +50,8 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
 /// test.
 fn of_the_ratio(compared: &Compared) -> [Structure; 2] {
     let of_width = |all: &[(Structure, f64)], width: usize| {
-        let wide = all.iter().filter(|one| one.0.width() <= Some(width));
-        wide.last().expect("narrow ones come first").0.clone()
+        let mut wide = all.iter().filter(|one| one.0.width() <= Some(width));
+        wide.next_back().expect("narrow ones come first").0.clone()
     };
     [of_width(&compared.best.cnets, 32), of_width(&compared.best.dtrees, 16)]
 }

@@ -114,7 +114,7 @@ fn tree_loses_far_less(lab: &Lab, drops: &[Drop]) -> Claim {
 fn network_is_between(lab: &Lab, drops: &[Drop]) -> Claim {
     let claim = Claim::new(
         "layout matters to CNet less than to CTree, and more than to DTree",
-        format!("CTree loses more than CNet, and CNet more than DTree, with most clients"),
+        "CTree loses more than CNet, and CNet more than DTree, with most clients",
     );
     let (Some(ctree), Some(cnet), Some(dtree)) =
         (of(drops, "CTree"), of(drops, "CNet"), of(drops, "DTree"))

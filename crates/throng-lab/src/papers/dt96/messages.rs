@@ -74,7 +74,7 @@ impl Size {
         format!("{} nodes: {what}", lab.pick(self.nodes, NODES_SMOKE))
     }
 
-    pub(super) fn from_many(&self) -> String {
+    pub(super) fn in_a_crowd(&self) -> String {
         format!("at every P from {} to {}", self.many, self.most)
     }
 }

@@ -88,7 +88,11 @@ fn is_best(lab: &Lab, network: Network, kind: &str, papers: usize, all: &Widths)
             format!("{} of {} per million cycles", each.join(", "), short(best)),
             lab.judge(holds),
         )
-        .because(format!("{} is best here", highest_of(all).0.in_words()))
+        .because(format!(
+            "{} is best here. How wide a structure must be depends on how many ask: fewer clients \
+             need less room, and a narrower one has a shorter way",
+            highest_of(all).0.in_words()
+        ))
 }
 
 /// "In equidistant, low bandwidth networks, where depth is the main concern, smaller trees and networks

@@ -26,7 +26,8 @@ const WORK: u64 = 1_000_000;
 /// By how much work the last chart goes.
 const WORKS: [u64; 6] = [0, 100_000, 200_000, 400_000, WORK, 4_000_000];
 const WORKS_SMOKE: [u64; 1] = [WORK];
-const NUMBERS: u64 = 20_000;
+/// About a hundred for each client: all ask at once at first, and wait long, which is not to count.
+const NUMBERS: u64 = 100_000;
 const NUMBERS_SMOKE: u64 = 100;
 
 /// Nanoseconds that a node of a combining tree waits.
