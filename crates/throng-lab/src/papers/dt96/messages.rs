@@ -288,9 +288,9 @@ mod tests {
             let all = dtrees(&Lab::new(false, 1, 1), &size);
             all.iter().map(|of_width| of_width.len() / DELAYS.len()).collect()
         };
-        // Of width 4, section 3 and halving from two are the same; of width 32, the largest prisms need
+        // Of width 4, section 3 and halving from two are the same; of width 16 and 32, the largest need
         // more than 256 nodes.
-        assert_eq!(count(USUAL), [6, 7, 7, 6]);
+        assert_eq!(count(USUAL), [6, 7, 6, 6]);
         assert_eq!(count(LARGE), [6, 7, 7, 7]);
     }
 }
