@@ -10,11 +10,11 @@
 //!
 //! One dispenser, as long as all together ask less than its port can take (5 million numbers a second
 //! here: each node about every 200 us): nothing is faster than one message there and one back, 21 us, and
-//! its numbers are in order. Beyond that a small diffracting tree, 4 to 8 leaves with a few prisms, all on
-//! one host: 34 us where one dispenser takes 204, six times the numbers, and as fast as any other when
-//! few ask. Not a combining tree: at its best, when all ask at once, it takes 130 us, and where nodes work
-//! between their requests it waits for the last of them, or, worse, locks out those who come while somebody
-//! goes up alone. To meet: a tree with as many children as make it two levels, 38 us; dissemination takes 72.
+//! its numbers are in order. Beyond that a small diffracting tree, 4 to 8 leaves with a few prisms, on one
+//! host or a few: 34 us where one dispenser takes 204, six times the numbers, and 23 us when few ask. Not a
+//! combining tree: at its best, when all ask at once, it takes 130 us, and where nodes work between their
+//! requests it waits for the last of them, or, worse, locks out those who come while somebody goes up
+//! alone. To meet: a tree with as many children as make it two levels, 38 us; dissemination takes 72.
 
 use super::*;
 use crate::numbers::short;
