@@ -119,6 +119,22 @@ pub enum Error {
         /// The command that shows it again.
         replay: String,
     },
+    /// A run on a simulated network could not be made or went wrong: it miscounted, got stuck or
+    /// panicked.
+    NetworkRun {
+        /// The counter.
+        structure: String,
+        /// The network.
+        network: String,
+        /// How many clients it had.
+        clients: usize,
+        /// What decided all that was random.
+        seed: u64,
+        /// What went wrong.
+        what: String,
+        /// The command that shows it again.
+        replay: String,
+    },
     /// The system does not give as many threads as asked for.
     Spawn {
         /// How many were asked for.
@@ -211,6 +227,7 @@ impl Error {
             | Error::StepLimit { .. }
             | Error::Simulation { .. } => 2,
             Error::SimulatedRun { .. }
+            | Error::NetworkRun { .. }
             | Error::Chart { .. }
             | Error::Spawn { .. }
             | Error::Panicked { .. }
@@ -263,6 +280,12 @@ impl fmt::Display for Error {
                 "{method} failed on {machine} with {processors} processor{} and seed {seed}: \
                  {what}; to see it again: {replay}",
                 if *processors == 1 { "" } else { "s" }
+            ),
+            Error::NetworkRun { structure, network, clients, seed, what, replay } => write!(
+                f,
+                "{structure} failed on a {network} with {clients} client{} and seed {seed}: {what}; \
+                 to see it again: {replay}",
+                if *clients == 1 { "" } else { "s" }
             ),
             Error::Spawn { threads, source } => {
                 write!(f, "cannot start {threads} threads: {source}")

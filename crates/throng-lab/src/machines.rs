@@ -23,6 +23,7 @@ use crate::cli::MachinesArguments;
 use crate::error::Error;
 use crate::names::suggestions;
 use crate::output;
+use crate::simulated::messages::Network;
 use crate::table::{Align::Left, Align::Right, aligned};
 
 /// The plainest machine: what an access costs there.
@@ -138,7 +139,20 @@ fn list(machines: &[Machine]) -> String {
         ]
     }));
     let table = aligned(&rows, &[Left, Right, Right, Left, Left, Left]);
-    format!("Simulated machines: each can be built with any number of processors\n\n{table}{MORE}")
+    format!(
+        "Simulated machines: each can be built with any number of processors\n\n{table}{MORE}{}",
+        networks()
+    )
+}
+
+/// The networks of messages, which only figures use.
+fn networks() -> String {
+    let row = |network: Network| vec![format!("  {network}"), network.about().to_owned()];
+    let rows: Vec<Vec<String>> = Network::ALL.map(row).to_vec();
+    let table = aligned(&rows, &[Left; 2]);
+    format!(
+        "\nSimulated networks of messages, for the figures DT96-18 to DT96-T2 and THRONG-5\n\n{table}"
+    )
 }
 
 const MORE: &str = "
@@ -171,6 +185,14 @@ mod tests {
             assert_eq!(words[0], spec.name);
             assert_eq!(words[1], spec.processors.to_string());
             assert_eq!(words[3..5], [spec.network.kind(), spec.coherence.kind()]);
+        }
+    }
+
+    #[test]
+    fn networks_are_listed_too() {
+        let text = list(&all());
+        for network in Network::ALL {
+            assert!(text.contains(&format!("  {network} ")), "{text}");
         }
     }
 

@@ -12,6 +12,7 @@ use crate::output;
 use crate::simulated::CountingRun;
 use crate::simulated::barrier::{BarrierMeasured, BarrierRun};
 use crate::simulated::measured::Measured;
+use crate::simulated::messages::{Layouts, MessagesMeasured, MessagesRun};
 use crate::simulated::parallel::parallel;
 
 /// How figures are made: how large, from which seed, on how many threads. Remembers every run, as
@@ -26,6 +27,8 @@ pub struct Lab {
     pub threads: usize,
     done: Done<Measured>,
     done_barriers: Done<BarrierMeasured>,
+    done_messages: Done<MessagesMeasured>,
+    layouts: Layouts,
 }
 
 /// Runs that have been made, by what tells them from others.
@@ -35,7 +38,15 @@ impl Lab {
     /// A laboratory that has measured nothing yet.
     #[must_use]
     pub fn new(smoke: bool, seed: u64, threads: usize) -> Self {
-        Lab { smoke, seed, threads, done: RefCell::default(), done_barriers: RefCell::default() }
+        Lab {
+            smoke,
+            seed,
+            threads,
+            done: RefCell::default(),
+            done_barriers: RefCell::default(),
+            done_messages: RefCell::default(),
+            layouts: Layouts::default(),
+        }
     }
 
     /// One thing in full size, another in a small test.
@@ -83,6 +94,20 @@ impl Lab {
     ) -> Result<Vec<Rc<BarrierMeasured>>, Error> {
         let key = |run: &BarrierRun| format!("{} {}", run.replay_command(), run.warm_up);
         self.measure_new(figure, runs, &self.done_barriers, key, BarrierRun::measure)
+    }
+
+    /// Measures all runs on networks, each once, and checks them.
+    ///
+    /// # Errors
+    /// That of the first run that failed.
+    pub fn measure_messages(
+        &self,
+        figure: &str,
+        runs: &[MessagesRun],
+    ) -> Result<Vec<Rc<MessagesMeasured>>, Error> {
+        let layouts = &self.layouts;
+        let measure = |run: &MessagesRun| run.measure_laid_out(layouts);
+        self.measure_new(figure, runs, &self.done_messages, MessagesRun::key, measure)
     }
 
     /// Measures those that were not yet, and returns all.

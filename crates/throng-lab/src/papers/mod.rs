@@ -4,7 +4,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`dt96`], [`ss98`], [`rdt97`], [`st07`], [`gv93`] | one file a figure: workload, parameters, claims |
-//! | [`ours`] | the same for the default counter and barrier: claims of our own |
+//! | [`ours`] | the same for the default counter and barrier, and for clusters: claims of our own |
 //! | [`lab`] | runs, in parallel and none twice |
 //! | [`curve`] | measured curves, and what can be said about their shape |
 //! | [`claim`] | a claim, judged |
@@ -21,6 +21,7 @@ pub mod dt96;
 pub mod gv93;
 pub mod lab;
 mod meetings;
+mod networks;
 pub mod ours;
 pub mod plan;
 mod pools;
@@ -145,7 +146,7 @@ pub fn figures() -> &'static [Figure] {
     &FIGURES
 }
 
-static FIGURES: [Figure; 35] = [
+static FIGURES: [Figure; 44] = [
     dt96::figure_7::FIGURE,
     dt96::figure_8::FIGURE,
     dt96::figure_8b::FIGURE,
@@ -154,6 +155,14 @@ static FIGURES: [Figure; 35] = [
     dt96::figure_11::FIGURE,
     dt96::figure_12::FIGURE,
     dt96::figure_14_15::FIGURE,
+    dt96::figure_18::FIGURE,
+    dt96::figure_19::FIGURE,
+    dt96::figure_20::FIGURE,
+    dt96::figure_21::FIGURE,
+    dt96::figure_22::FIGURE,
+    dt96::figure_23::FIGURE,
+    dt96::figure_24::FIGURE,
+    dt96::table_2::FIGURE,
     ss98::figure_9_10::FIGURE,
     ss98::figure_11::FIGURE,
     ss98::figure_12::FIGURE,
@@ -181,6 +190,7 @@ static FIGURES: [Figure; 35] = [
     ours::figure_2::FIGURE,
     ours::figure_3::FIGURE,
     ours::figure_4::FIGURE,
+    ours::figure_5::FIGURE,
 ];
 
 /// The figure of this name.

@@ -24,6 +24,7 @@
 pub mod barrier;
 pub mod jobs;
 pub mod measured;
+pub mod messages;
 pub mod options;
 pub mod parallel;
 pub mod reactive;

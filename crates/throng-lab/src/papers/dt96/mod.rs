@@ -1,18 +1,29 @@
-//! Shavit and Zemach, *Diffracting Trees* (1996), section 3: shared memory on an Alewife-like
-//! machine.
+//! Shavit and Zemach, *Diffracting Trees* (1996): section 3, shared memory on an Alewife-like machine,
+//! and section 4, message passing.
 //!
 //! The index distribution benchmark (section 3.3.1): 1 to 256 processors take numbers from a
 //! counter, idling up to `work` cycles after each; measured from the 100th number on.
-//! Section 3.3.2: the same counters in a job queue.
+//! Section 3.3.2: the same counters in a job queue. Section 4: counters of messages on four networks
+//! (`messages.rs`, `compared.rs` and Figures 18 to 24).
 
+mod compared;
 pub mod figure_10;
 pub mod figure_11;
 pub mod figure_12;
 pub mod figure_14_15;
+pub mod figure_18;
+pub mod figure_19;
+pub mod figure_20;
+pub mod figure_21;
+pub mod figure_22;
+pub mod figure_23;
+pub mod figure_24;
 pub mod figure_7;
 pub mod figure_8;
 pub mod figure_8b;
 pub mod figure_9;
+mod messages;
+pub mod table_2;
 
 use super::curve::Curve;
 use super::lab::{Lab, Row};

@@ -4,11 +4,14 @@
 //! A rival that has to be told something (a width, thresholds) is told the best of several *settings*
 //! at each number of processors, with hindsight. So a rival is at every point at least as good as
 //! anyone could have made it with one of these settings.
+//!
+//! One is about counters of messages, among which there is no default yet: which to use on a cluster.
 
 pub mod figure_1;
 pub mod figure_2;
 pub mod figure_3;
 pub mod figure_4;
+pub mod figure_5;
 
 use std::rc::Rc;
 
