@@ -50,15 +50,12 @@
 use crate::balancer::{Toggle, Way, random_of};
 use crate::central::Dispenser;
 use crate::message::{Address, Event, Message, Timer};
-use crate::plan::{Plan, WayIn};
+use crate::plan::{Plan, WayIn, log_of_width};
 use crate::post::Post;
 use crate::role::{Role, Time};
 use throng::ShapeError;
 use throng::counter::diffracting::Prisms;
 use throng::machine::SplitMix64;
-
-/// The widest tree.
-const MAX_WIDTH: usize = 1 << 12;
 
 /// How long prisms hold a token that is alone, in the host's unit of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -241,11 +238,7 @@ impl Plan {
     /// not fit it or each other.
     pub fn diffracting_tree(shape: &DiffractingShape) -> Result<Plan, ShapeError> {
         let width = shape.width;
-        if !width.is_power_of_two() || width > MAX_WIDTH {
-            let allowed = format!("a power of two from 1 to {MAX_WIDTH}");
-            return Err(ShapeError::new("width", width, allowed));
-        }
-        let depth = width.ilog2();
+        let depth = log_of_width(width)?;
         let sizes = shape.prisms.sizes(depth)?;
         let delays = shape.delay.levels(depth)?;
 
