@@ -335,9 +335,11 @@ mod tests {
     fn a_prism_that_few_come_to_sends_tokens_on_at_once_until_a_crowd_comes() {
         let mut prism = prism(Delay::adaptive(10, 1000));
         let mut now = 0;
-        while let (_, Some((time, timer))) = on(&mut prism, TOKEN, now) {
-            assert_eq!(on(&mut prism, Event::Timer(timer), time).0, [1]);
-            now = time + 100;
+        for waits in [10, 5, 2, 1] {
+            let timer = Timer(prism.holds + 1);
+            assert_eq!(on(&mut prism, TOKEN, now), (vec![], Some((now + waits, timer))));
+            assert_eq!(on(&mut prism, Event::Timer(timer), now + waits).0, [1]);
+            now += waits + 100;
         }
         assert_eq!(prism.delay(), 0);
         for _ in 0..10 {
