@@ -20,13 +20,10 @@
 
 use crate::balancer::{Toggle, Way, random_of};
 use crate::central::Dispenser;
-use crate::plan::{Plan, WayIn};
+use crate::plan::{Plan, WayIn, log_of_width};
 use crate::role::Role;
 use throng::ShapeError;
 use throng::counter::{End, Wiring};
-
-/// The widest network: 78 balancers deep, 80 000 of them.
-const MAX_WIDTH: usize = 1 << 12;
 
 impl Plan {
     /// The bitonic counting network of so many wires. It is quiescently consistent: a number may be
@@ -44,10 +41,7 @@ impl Plan {
     /// # Errors
     /// When `width` is not a power of two up to 4096.
     pub fn counting_network(width: usize) -> Result<Plan, ShapeError> {
-        if !width.is_power_of_two() || width > MAX_WIDTH {
-            let allowed = format!("a power of two from 1 to {MAX_WIDTH}");
-            return Err(ShapeError::new("width", width, allowed));
-        }
+        let log = log_of_width(width)?;
         let wiring = Wiring::bitonic(width);
         let balancers = wiring.balancers.len() as u32;
         // The wiring numbers its balancers from the outputs backwards, we from the inputs on.
@@ -67,7 +61,6 @@ impl Plan {
         // Two wires lead to each.
         entries.sort_unstable();
         entries.dedup();
-        let log = width.ilog2();
         let depth = log * (log + 1) / 2;
         Ok(Plan::new("counting network", roles, WayIn::Listed(entries.into()), depth + 2))
     }

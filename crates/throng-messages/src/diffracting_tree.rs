@@ -50,15 +50,12 @@
 use crate::balancer::{Toggle, Way, random_of};
 use crate::central::Dispenser;
 use crate::message::{Address, Event, Message, Timer};
-use crate::plan::{Plan, WayIn};
+use crate::plan::{Plan, WayIn, log_of_width};
 use crate::post::Post;
 use crate::role::{Role, Time};
 use throng::ShapeError;
 use throng::counter::diffracting::Prisms;
 use throng::machine::SplitMix64;
-
-/// The widest tree.
-const MAX_WIDTH: usize = 1 << 12;
 
 /// How long prisms hold a token that is alone, in the host's unit of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -241,11 +238,7 @@ impl Plan {
     /// not fit it or each other.
     pub fn diffracting_tree(shape: &DiffractingShape) -> Result<Plan, ShapeError> {
         let width = shape.width;
-        if !width.is_power_of_two() || width > MAX_WIDTH {
-            let allowed = format!("a power of two from 1 to {MAX_WIDTH}");
-            return Err(ShapeError::new("width", width, allowed));
-        }
-        let depth = width.ilog2();
+        let depth = log_of_width(width)?;
         let sizes = shape.prisms.sizes(depth)?;
         let delays = shape.delay.levels(depth)?;
 
@@ -342,9 +335,11 @@ mod tests {
     fn a_prism_that_few_come_to_sends_tokens_on_at_once_until_a_crowd_comes() {
         let mut prism = prism(Delay::adaptive(10, 1000));
         let mut now = 0;
-        while let (_, Some((time, timer))) = on(&mut prism, TOKEN, now) {
-            assert_eq!(on(&mut prism, Event::Timer(timer), time).0, [1]);
-            now = time + 100;
+        for waits in [10, 5, 2, 1] {
+            let timer = Timer(prism.holds + 1);
+            assert_eq!(on(&mut prism, TOKEN, now), (vec![], Some((now + waits, timer))));
+            assert_eq!(on(&mut prism, Event::Timer(timer), now + waits).0, [1]);
+            now += waits + 100;
         }
         assert_eq!(prism.delay(), 0);
         for _ in 0..10 {

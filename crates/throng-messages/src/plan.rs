@@ -3,7 +3,21 @@
 use crate::balancer::Way;
 use crate::message::{Address, Message};
 use crate::role::Role;
+use throng::ShapeError;
 use throng::machine::SplitMix64;
+
+/// The widest trees and networks. Such a network is 78 balancers deep, and has 160 000 of them.
+const MAX_WIDTH: usize = 1 << 12;
+
+/// The logarithm of a width, if a tree or network of balancers can have it.
+pub(crate) fn log_of_width(width: usize) -> Result<u32, ShapeError> {
+    if width.is_power_of_two() && width <= MAX_WIDTH {
+        Ok(width.ilog2())
+    } else {
+        let allowed = format!("a power of two from 1 to {MAX_WIDTH}");
+        Err(ShapeError::new("width", width, allowed))
+    }
+}
 
 /// A counter: its roles, numbered from 0, and where clients ask.
 ///

@@ -5,6 +5,7 @@ use crate::message::{Address, Message};
 use crate::post::Post;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use throng::ShapeError;
 
@@ -34,11 +35,13 @@ pub fn barrier(kind: BarrierKind, members: u32) -> Result<Vec<BarrierMember>, Sh
     let all = kind.members(members)?;
     let (senders, inboxes): (Vec<_>, Vec<_>) = (0..members).map(|_| channel()).unzip();
     let everybody: Arc<[Sender<Letter>]> = senders.into();
+    let first_gone = Arc::new(AtomicU64::new(u64::MAX));
     let member = |((rank, member), inbox)| BarrierMember {
         rank,
         member,
         inbox,
         everybody: Arc::clone(&everybody),
+        first_gone: Arc::clone(&first_gone),
         post: Post::new(),
         gone: None,
     };
@@ -75,6 +78,8 @@ pub struct BarrierMember {
     member: Member,
     inbox: Receiver<Letter>,
     everybody: Arc<[Sender<Letter>]>,
+    /// The fewest rounds that anybody who is gone has passed.
+    first_gone: Arc<AtomicU64>,
     post: Post,
     /// Of those who are gone, the one that passed fewest rounds, and how many.
     gone: Option<(Gone, u64)>,
@@ -128,10 +133,14 @@ impl BarrierMember {
 }
 
 impl Drop for BarrierMember {
-    /// After its last round a member owes nobody anything; in the next one it will be missed.
+    /// After its last round a member owes nobody anything; in the next one it will be missed. If another is
+    /// missed in that round or before, all are told of that one, and this one is no news.
     fn drop(&mut self) {
-        for other in self.everybody.iter() {
-            let _ = other.send(Letter::Gone(Gone { rank: self.rank }, self.member.passed()));
+        let passed = self.member.passed();
+        if passed < self.first_gone.fetch_min(passed, Relaxed) {
+            for other in self.everybody.iter() {
+                let _ = other.send(Letter::Gone(Gone { rank: self.rank }, passed));
+            }
         }
     }
 }

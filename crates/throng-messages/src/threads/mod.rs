@@ -27,8 +27,12 @@ use throng::machine::SplitMix64;
 /// The most service threads.
 const MAX_SERVICES: usize = 1024;
 
+/// The most clients, where the plan has room for more.
+const MAX_CLIENTS: u32 = 1 << 17;
+
 /// Starts a counter on `services` threads, for `clients` who may each be on a thread of its own. The
-/// threads end when the last client is dropped.
+/// threads end when the last client is dropped. A client that is dropped earlier is missed by nobody,
+/// except in a combining tree with [`Waiting::ForEver`](crate::Waiting::ForEver): there the others hang.
 ///
 /// ```
 /// use throng_messages::{Delay, DiffractingShape, Plan, threads};
@@ -40,12 +44,13 @@ const MAX_SERVICES: usize = 1024;
 /// ```
 ///
 /// # Errors
-/// When there are no clients, more than the plan has room for, or no or more than 1024 service threads.
+/// When there are no clients, more than the plan has room for or than 131072, or no or more than 1024
+/// service threads.
 ///
 /// # Panics
 /// When the system refuses a thread.
 pub fn counter(plan: Plan, clients: u32, services: usize) -> Result<Vec<Client>, ShapeError> {
-    let most = plan.clients().unwrap_or(u32::MAX);
+    let most = plan.clients().unwrap_or(MAX_CLIENTS);
     ShapeError::check_range("clients", clients as usize, 1..=most as usize)?;
     ShapeError::check_range("service threads", services, 1..=MAX_SERVICES)?;
     // A thread without a role would have nothing to do.
@@ -53,15 +58,18 @@ pub fn counter(plan: Plan, clients: u32, services: usize) -> Result<Vec<Client>,
 
     let (to_clients, inboxes): (Vec<_>, Vec<_>) = (0..clients).map(|_| channel()).unzip();
     let (to_services, letters): (Vec<_>, Vec<_>) = (0..services).map(|_| channel()).unzip();
+    let to_clients: Arc<[Sender<Message>]> = to_clients.into();
     let started = Instant::now();
-    let threads = (0..).zip(letters).map(|(number, letters)| {
-        let (others, clients) = (to_services.clone(), to_clients.clone());
-        let service = Service::new(&plan, number, letters, others, clients, started);
+    let mut house = House { plan, services: to_services.into(), threads: Vec::new() };
+    for (number, letters) in (0..).zip(letters) {
+        let (others, clients) = (Arc::clone(&house.services), Arc::clone(&to_clients));
+        let service = Service::new(&house.plan, number, letters, others, clients, started);
         let builder = thread::Builder::new().name(format!("service {number}"));
-        builder.spawn(move || service.run()).expect("the system refuses a thread")
-    });
-    let threads = threads.collect();
-    let house = Arc::new(House { plan, services: to_services, threads });
+        let thread = builder.spawn(move || service.run()).expect("the system refuses a thread");
+        // From here on the house ends it, even if there is none for the next.
+        house.threads.push(thread);
+    }
+    let house = Arc::new(house);
     let client = |(number, inbox)| Client {
         number,
         inbox,
@@ -75,16 +83,14 @@ pub fn counter(plan: Plan, clients: u32, services: usize) -> Result<Vec<Client>,
 #[derive(Debug)]
 struct House {
     plan: Plan,
-    services: Vec<Sender<Letter>>,
+    services: Arc<[Sender<Letter>]>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Drop for House {
     /// No client is left, so nobody waits for an answer, and no token is on its way.
     fn drop(&mut self) {
-        for service in &self.services {
-            let _ = service.send(Letter::Stop);
-        }
+        service::stop(&self.services);
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
@@ -103,6 +109,9 @@ pub struct Client {
 impl Client {
     /// The next number. With [`Waiting::ForEver`](crate::Waiting::ForEver) it does not return before
     /// others ask.
+    ///
+    /// # Panics
+    /// When a service thread has panicked: then a role is wrong.
     #[expect(clippy::should_implement_trait, reason = "the name that all counters have for it")]
     pub fn next(&mut self) -> u64 {
         let (to, message) = self.house.plan.ask(self.number, &mut self.random);
@@ -114,8 +123,26 @@ impl Client {
             match self.inbox.recv() {
                 Ok(Message::Numbers { first, .. }) => return first,
                 Ok(_) => {}
-                Err(_) => unreachable!("the threads that answer outlive their clients"),
+                Err(_) => panic!("a service thread has panicked"),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::balancer::{Toggle, Way, random_of};
+    use crate::plan::WayIn;
+    use crate::role::Role;
+
+    #[test]
+    #[should_panic(expected = "a service thread has panicked")]
+    fn who_asks_where_a_role_panics_is_told() {
+        // Of the two, role 0 sends what comes to it to a role that is not there.
+        let toggle = |to| Role::Toggle(Toggle::new([Way::to(to); 2], random_of(0, to)));
+        let plan = Plan::new("broken", vec![toggle(9), toggle(0)], WayIn::Any(Way::to(0)), 2);
+        let mut clients = counter(plan, 1, 2).unwrap();
+        clients[0].next();
     }
 }

@@ -6,7 +6,9 @@ use crate::post::Post;
 use crate::role::{Role, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// What a service thread gets.
@@ -23,6 +25,14 @@ pub(super) fn of_role(role: u32, services: usize) -> usize {
     role as usize % services
 }
 
+/// Ends all threads.
+pub(super) fn stop(services: &[Sender<Letter>]) {
+    for service in services {
+        // Who has ended already needs no letter.
+        let _ = service.send(Letter::Stop);
+    }
+}
+
 /// How many messages are handled before timers are looked at. A partner that has come is better than a
 /// wait that is over, so messages go first; but a stream of them must not keep a timer from ringing.
 const BATCH: usize = 64;
@@ -33,8 +43,8 @@ pub(super) struct Service {
     /// The roles of this thread, in order of their numbers.
     roles: Vec<Role>,
     letters: Receiver<Letter>,
-    services: Vec<Sender<Letter>>,
-    clients: Vec<Sender<Message>>,
+    services: Arc<[Sender<Letter>]>,
+    clients: Arc<[Sender<Message>]>,
     post: Post,
     /// Timers to ring, the earliest first: when, whose, which.
     timers: BinaryHeap<Reverse<(Time, u32, u64)>>,
@@ -46,8 +56,8 @@ impl Service {
         plan: &Plan,
         number: usize,
         letters: Receiver<Letter>,
-        services: Vec<Sender<Letter>>,
-        clients: Vec<Sender<Message>>,
+        services: Arc<[Sender<Letter>]>,
+        clients: Arc<[Sender<Message>]>,
         started: Instant,
     ) -> Self {
         Service {
@@ -128,6 +138,16 @@ impl Service {
         self.roles[role as usize / self.services.len()].on(event, now, &mut self.post);
         while let Some((time, Timer(timer))) = self.post.next_timer() {
             self.timers.push(Reverse((time, role, timer)));
+        }
+    }
+}
+
+impl Drop for Service {
+    /// If this thread panics, clients would wait for ever for what its roles had to do. So the others end
+    /// too: then nobody is left who can answer, and clients see that.
+    fn drop(&mut self) {
+        if thread::panicking() {
+            stop(&self.services);
         }
     }
 }

@@ -92,6 +92,7 @@ proptest! {
         for asks in &bursts {
             prop_assert_eq!(chaos.run(asks), Ok(()));
         }
+        prop_assert!(!chaos.out_of_order, "it is not linearizable");
     }
 
     #[test]
@@ -107,6 +108,23 @@ proptest! {
         let expected = 2 * (clients as u64 + nodes - 1) * u64::from(rounds);
         prop_assert_eq!(chaos.network.total(), expected);
     }
+}
+
+/// Whether any of some runs shows that a structure is not linearizable.
+fn out_of_order(plan: &Plan) -> bool {
+    (0..50).any(|seed| {
+        let mut chaos = Chaos::of(plan.clone(), 8, seed);
+        chaos.run(&[5; 8]).unwrap();
+        chaos.out_of_order
+    })
+}
+
+#[test]
+fn one_dispenser_is_linearizable_and_many_are_not() {
+    let shape = DiffractingShape::new(4, Delay::adaptive(20, 100));
+    assert!(!out_of_order(&Plan::central()));
+    assert!(out_of_order(&Plan::diffracting_tree(&shape).unwrap()));
+    assert!(out_of_order(&Plan::counting_network(4).unwrap()));
 }
 
 #[test]

@@ -84,6 +84,10 @@ pub(crate) struct Chaos {
     pub(crate) got: Vec<Vec<u64>>,
     /// Which clients wait for an answer.
     waiting: Vec<bool>,
+    /// The largest number that anybody had when each client asked last.
+    seen: Vec<Option<u64>>,
+    /// Whether somebody got a number below one that another had before this one was asked for.
+    pub(crate) out_of_order: bool,
 }
 
 impl Chaos {
@@ -99,6 +103,8 @@ impl Chaos {
             patient: false,
             got: vec![Vec::new(); clients],
             waiting: vec![false; clients],
+            seen: vec![None; clients],
+            out_of_order: false,
         }
     }
 
@@ -140,6 +146,7 @@ impl Chaos {
         if may {
             left[client] -= 1;
             self.waiting[client] = true;
+            self.seen[client] = self.got.iter().flatten().copied().max();
             let (to, message) = self.plan.ask(client as u32, &mut self.random);
             self.network.send(Address::Client(client as u32), to, message);
         }
@@ -185,6 +192,7 @@ impl Chaos {
                 if !std::mem::take(&mut self.waiting[client]) {
                     return Err(format!("client {client} got {first} without asking"));
                 }
+                self.out_of_order |= Some(first) <= self.seen[client];
                 self.got[client].push(first);
             }
             (client, message) => return Err(format!("{client:?} got {message:?}")),

@@ -3,4 +3,5 @@
 mod barriers;
 mod broken;
 mod counters;
+mod deaths;
 mod host;

@@ -15,7 +15,7 @@ use super::{NetworkSpec, Topology};
 const ROUNDS: usize = 120;
 const COOLING: f64 = 0.935;
 /// The last rounds, at temperature 0.
-const COLD: usize = 6;
+const COLD: usize = 5;
 /// Steps of a round for each role, and for all together at most.
 const STEPS_PER_ROLE: usize = 60;
 const STEPS_MAX: usize = 40_000;
@@ -52,8 +52,8 @@ pub(super) fn anneal(
                 gain -= change;
             }
         }
-        // The last rounds take nothing but improvements.
-        temperature *= if round < ROUNDS - COLD { COOLING } else { 0.0 };
+        // The last rounds make nothing worse.
+        temperature *= if round + 1 < ROUNDS - COLD { COOLING } else { 0.0 };
     }
     if gain >= 0.0 {
         roles.copy_from_slice(&state.nodes);

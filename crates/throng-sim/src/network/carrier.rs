@@ -12,6 +12,10 @@ use super::{NetworkError, NetworkSpec, Topology};
 /// The end of a line.
 const NONE: u32 = u32::MAX;
 
+/// What is to happen then or later never does: far beyond any run, and what a message takes can be added
+/// to any time before.
+const TIME_END: u64 = 1 << 62;
+
 /// A network on which a host sends what it likes, and that wakes the host when it likes.
 ///
 /// ```
@@ -166,9 +170,13 @@ impl<P: Copy> Network<P> {
         }
     }
 
-    /// Gives `payload` back at that time, or now if that is in the past.
+    /// Gives `payload` back at that time, or now if that is in the past; never if it is 2^62 or later,
+    /// which is how a role waits for ever.
     #[inline]
     pub fn wake_at(&mut self, time: u64, payload: P) {
+        if time >= TIME_END {
+            return;
+        }
         let parcel = self.keep(payload, 0, Stage::Alarm);
         self.calendar.put(parcel, time.max(self.now()));
     }

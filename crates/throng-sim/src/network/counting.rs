@@ -142,10 +142,7 @@ impl Host {
 
     fn handle(&mut self, role: u32, event: Event) -> Result<(), NetworkError> {
         let now = self.network.now();
-        // The placement may have room for more.
-        if let Some(state) = self.roles.get_mut(role as usize) {
-            state.on(event, now, &mut self.post);
-        }
+        self.roles[role as usize].on(event, now, &mut self.post);
         while let Some((time, timer)) = self.post.next_timer() {
             self.network.wake_at(time, Happening::Rings { role, timer });
         }
@@ -185,12 +182,12 @@ impl Host {
         let waiting = self.clients.iter().filter(|client| client.asked_at.is_some());
         let outstanding = waiting.count() as u64;
         check_numbers(&self.deliveries, handed_out + outstanding)?;
-        let latencies = self.deliveries.iter().map(|one| one.got_at - one.asked_at);
+        let latencies = self.deliveries.iter().map(|one| (one.got_at - one.asked_at) as f64);
         Ok(Measured {
             cycles: self.network.now(),
             handed_out,
             outstanding,
-            mean_latency: latencies.sum::<u64>() as f64 / handed_out as f64,
+            mean_latency: latencies.sum::<f64>() / handed_out as f64,
             carried: self.network.carried(),
             deliveries: self.deliveries,
         })

@@ -123,6 +123,10 @@ impl Placement {
 
     /// The mean time of a message that meets no other: [`NetworkSpec::cycles_alone`], weighted by
     /// how often each is sent. Messages from or to nobody are left out.
+    ///
+    /// # Panics
+    ///
+    /// May, if the placement is for another network.
     #[must_use]
     pub fn mean_distance(&self, spec: &NetworkSpec, traffic: &[Traffic]) -> f64 {
         let (mut all, mut cycles) = (0.0, 0.0);
@@ -135,13 +139,14 @@ impl Placement {
         if all > 0.0 { cycles / all } else { 0.0 }
     }
 
-    /// Checks that all these have a node of this network.
+    /// Checks that there is such a network, and that all these have a node of it.
     pub(super) fn check(
         &self,
         spec: &NetworkSpec,
         roles: usize,
         clients: u32,
     ) -> Result<(), NetworkError> {
+        spec.check()?;
         let roles = (0..roles as u32).map(Address::Role);
         for who in roles.chain((0..clients).map(Address::Client)) {
             let node = self.node_of(who).ok_or(NetworkError::NotPlaced { who })?;

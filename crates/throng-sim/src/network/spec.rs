@@ -141,6 +141,10 @@ impl NetworkSpec {
     }
 
     /// The switches that a message passes from one node to another.
+    ///
+    /// # Panics
+    ///
+    /// May, if there is no such node, or if there can be no such network: [`check`](Self::check).
     #[must_use]
     pub fn hops(&self, from: usize, to: usize) -> u64 {
         if from == to {
@@ -167,6 +171,10 @@ impl NetworkSpec {
     }
 
     /// What a message takes from one node to another where it meets no other.
+    ///
+    /// # Panics
+    ///
+    /// As [`hops`](Self::hops).
     #[must_use]
     pub fn cycles_alone(&self, from: usize, to: usize) -> u64 {
         if from == to {

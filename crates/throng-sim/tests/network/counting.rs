@@ -104,6 +104,21 @@ fn the_node_that_gives_out_numbers_gives_one_a_cycle_at_most() {
 }
 
 #[test]
+fn the_client_on_the_node_of_the_role_gets_as_much_as_many_others() {
+    for (network, share) in [
+        // Two messages of a cycle each for a number, and one number a cycle for all the others.
+        (NetworkSpec::crossbar(64), 1.0 / 3.0),
+        (NetworkSpec::mesh_crossbar(64), 1.0 / 3.0),
+        // One every two cycles for all the others.
+        (NetworkSpec::mesh_single_wire(64), 1.0 / 2.0),
+    ] {
+        let measured = central(network, 63, 64, 20_000);
+        let its = measured.deliveries.iter().filter(|one| one.client == 63).count() as f64;
+        assert!((its / 20_000.0 - share).abs() < 0.01, "{network}: {its} of 20000");
+    }
+}
+
+#[test]
 fn clients_idle_for_a_random_time() {
     let network = NetworkSpec::crossbar(16);
     let (plan, clients, work) = (Plan::central(), 4, 9);

@@ -67,6 +67,11 @@ fn a_run_that_makes_no_sense_is_refused() {
         said(CountingRun { clients: 3, ..run.clone() }),
         "Client(2) has no node: make the placement for the plan and the clients of the run"
     );
+    let none = NetworkSpec::crossbar(0);
+    assert_eq!(
+        said(CountingRun { network: none, ..run.clone() }),
+        "nodes 0: must be from 1 to 4096"
+    );
     let small = NetworkSpec::crossbar(1);
     let error = CountingRun { network: small, ..run }.run().unwrap_err();
     assert!(matches!(error, NetworkError::NoSuchNode { nodes: 1, .. }), "{error}");

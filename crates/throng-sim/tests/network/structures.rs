@@ -88,6 +88,15 @@ fn a_prism_waits_before_it_gives_up() {
 }
 
 #[test]
+fn a_prism_that_waits_for_ever_is_stuck_with_its_last_token() {
+    let network = NetworkSpec::crossbar(8);
+    let plan = || diffracting(2, Delay::fixed(u64::MAX));
+    assert_eq!(run(network, plan(), 2, 0, 10).unwrap().handed_out, 10);
+    let error = run(network, plan(), 1, 0, 10).unwrap_err();
+    assert!(matches!(error, NetworkError::Stuck { done: 0, wanted: 10, .. }), "{error}");
+}
+
+#[test]
 fn a_combining_tree_whose_clients_do_not_all_come_is_stuck() {
     let network = NetworkSpec::crossbar(8);
     let error = run(network, combining(8, Waiting::ForEver), 3, 0, 10).unwrap_err();

@@ -1,0 +1,54 @@
+//! A node that dies makes others wait, but nobody gets a number twice.
+
+use crate::host::{Chaos, Part, parts};
+use throng::machine::SplitMix64;
+use throng_messages::{
+    CombiningShape, Delay, DiffractingShape, Event, Plan, Post, Role, Time, Waiting,
+};
+
+/// A role that dies after so many events.
+struct Mortal {
+    role: Role,
+    events_left: u64,
+}
+
+impl Part for Mortal {
+    fn on(&mut self, event: Event, now: Time, post: &mut Post) {
+        if let Some(left) = self.events_left.checked_sub(1) {
+            self.events_left = left;
+            self.role.on(event, now, post);
+        }
+    }
+}
+
+#[test]
+fn nobody_gets_a_number_twice_when_a_role_dies() {
+    let waiting = Waiting::Fixed(20);
+    for plan in [
+        Plan::diffracting_tree(&DiffractingShape::new(8, Delay::adaptive(20, 100))).unwrap(),
+        Plan::counting_network(4).unwrap(),
+        Plan::combining_tree(&CombiningShape { clients: 12, waiting }).unwrap(),
+    ] {
+        let mut unanswered = 0;
+        for seed in 0..300 {
+            let mut random = SplitMix64::from_state(seed);
+            let victim = random.below(plan.len() as u64) as usize;
+            let role = plan.roles()[victim].clone();
+            let mut parts = parts(&plan);
+            parts[victim] = Box::new(Mortal { role, events_left: random.below(20) });
+            let mut chaos = Chaos::new(plan.clone(), parts, 12, seed);
+            // It ends even so: nothing is on its way any more.
+            match chaos.run(&[5; 12]) {
+                Ok(()) => {}
+                Err(error) if error.ends_with("is never answered") => unanswered += 1,
+                Err(error) => panic!("{}: {error}", plan.name()),
+            }
+            let mut all: Vec<u64> = chaos.got.into_iter().flatten().collect();
+            let many = all.len();
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(all.len(), many, "{}, role {victim}", plan.name());
+        }
+        assert!(unanswered > 100, "{}: few have died in time", plan.name());
+    }
+}
