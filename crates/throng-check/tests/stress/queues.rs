@@ -137,7 +137,8 @@ fn one_explodes_outside(kind: Kind<Native>) {
     }
     let pop = || drop(store.try_pop_on(&cpu));
     let exploded = |_: &i32| silently(|| catch_unwind(AssertUnwindSafe(pop)).is_err());
-    assert_eq!((0..3).filter(exploded).count(), 1);
+    // Until all are out: not every store has an order.
+    assert_eq!((0..20).filter(exploded).count(), 1);
     drop(store);
     assert_eq!(ledger.check(0), Ok(()));
 }

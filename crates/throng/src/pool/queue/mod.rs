@@ -31,7 +31,7 @@ use crate::ShapeError;
 use crate::machine::{Machine, Native, WayOut};
 use blocks::{Blocks, Found, Hint, MOST_SLOT_BITS, Side};
 use slot::{Slot, Use};
-use tickets::{NoTicket, Ticket, Tickets, ToPush};
+use tickets::{Head, NoTicket, Ticket, Tickets, ToPush};
 
 /// A queue, first in, first out, for any number of producers and consumers; bounded or not.
 ///
@@ -316,12 +316,17 @@ impl<T: Send, M: Machine> Queue<T, M> {
     #[inline(always)]
     fn pop_once(&self, cpu: &M::Cpu) -> Result<Option<T>, PopError> {
         let hint = self.blocks.hint(Side::Pop);
-        if self.blocks.stay()
-            && let Some(item) = self.pop_in_sight(cpu, &hint)
-        {
-            return Ok(Some(item));
-        }
-        let ticket = self.tickets.draw_pop(cpu)?;
+        let ticket = if self.blocks.stay() {
+            match self.pop_in_sight(&hint) {
+                Ok(item) => return Ok(Some(item)),
+                Err(Some(head)) if self.tickets.has_moved(head) => {
+                    self.tickets.draw_pop_again(cpu)?
+                }
+                Err(_) => self.tickets.draw_pop(cpu)?,
+            }
+        } else {
+            self.tickets.draw_pop(cpu)?
+        };
         if let Some(found) = self.blocks.find(ticket, &hint) {
             // SAFETY: the ticket was drawn to pop with, and this is the first try.
             if let Some(item) = unsafe { found.slot.take(found.this_use) } {
@@ -332,17 +337,17 @@ impl<T: Send, M: Machine> Queue<T, M> {
     }
 
     /// Where slots stay, one can look whether the item is there before the ticket is drawn: then there is
-    /// no need to know how far the producers are, or to touch their word.
+    /// no need to know how far the producers are, or to touch their word. Where that fails, the head as it
+    /// was, if somebody else may have been faster.
     #[inline(always)]
-    fn pop_in_sight(&self, cpu: &M::Cpu, hint: &Hint<T, M>) -> Option<T> {
-        let head = self.tickets.look_at_head()?;
-        let found = self.blocks.find(head.next(), hint)?;
+    fn pop_in_sight(&self, hint: &Hint<T, M>) -> Result<T, Option<Head>> {
+        let head = self.tickets.look_at_head().ok_or(None)?;
+        let found = self.blocks.find(head.next(), hint).ok_or(None)?;
         if !found.slot.is_full(found.this_use) || !self.tickets.try_draw_pop(head) {
-            self.tickets.look_for_others(cpu, head);
-            return None;
+            return Err(Some(head));
         }
         // SAFETY: full it was, and who has its ticket is the caller, since now.
-        Some(unsafe { found.slot.take_full(found.this_use) })
+        Ok(unsafe { found.slot.take_full(found.this_use) })
     }
 
     /// From a block, or half of one, that nobody has come to before or not many; or the item was not

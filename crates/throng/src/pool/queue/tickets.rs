@@ -393,13 +393,11 @@ impl<M: Machine> Tickets<M> {
         Some(Head(self.head.head.load(Acquire)))
     }
 
-    /// After a look in vain: whoever drew the ticket in the meantime gets some time to go on alone.
+    /// After a look in vain: whether somebody has drawn the ticket in the meantime.
     #[cold]
     #[inline(never)]
-    pub(super) fn look_for_others(&self, cpu: &M::Cpu, head: Head) {
-        if self.head.head.load(Relaxed) != head.0 {
-            Pauses::new().pause(cpu);
-        }
+    pub(super) fn has_moved(&self, head: Head) -> bool {
+        self.head.head.load(Relaxed) != head.0
     }
 
     /// Draws the next ticket, if the head is still that. Who waits for room is told.
@@ -413,9 +411,10 @@ impl<M: Machine> Tickets<M> {
         is_drawn
     }
 
+    /// The same, after it failed: looks, and collides, as often as it takes.
     #[cold]
     #[inline(never)]
-    fn draw_pop_again(&self, cpu: &M::Cpu) -> Result<Ticket, PopError> {
+    pub(super) fn draw_pop_again(&self, cpu: &M::Cpu) -> Result<Ticket, PopError> {
         let mut pauses = Pauses::new();
         loop {
             let head = Head(self.head.head.load(Acquire));
