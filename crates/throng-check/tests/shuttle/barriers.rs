@@ -85,7 +85,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     for method in methods::<Shuttle>() {
         let name = method.about.name;
         for (way, schedules) in WAYS {
-            for (members, rounds, count) in [(4, 4, 600), (7, 3, 240), (16, 3, 60)] {
+            for (members, rounds, count) in [(4, 4, 400), (7, 3, 160), (16, 3, 40)] {
                 let count = count * effort;
                 for (index, shape) in shapes(members).into_iter().enumerate() {
                     let name =

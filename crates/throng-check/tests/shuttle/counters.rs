@@ -32,7 +32,7 @@ fn explore(method: Registered<Shuttle>, plan: Plan) {
 
 /// All plans for one method, with about `effort` times the usual number of schedules.
 fn plans(effort: usize) -> Vec<(String, Plan)> {
-    let crowds = [(4, 3, 6000), (7, 3, 3000), (16, 2, 1000)];
+    let crowds = [(4, 3, 4000), (7, 3, 2000), (16, 2, 700)];
     let ways = [
         ("random", Schedules::Random),
         ("pct", Schedules::Pct(8)),

@@ -278,32 +278,32 @@ pub(crate) fn trials() -> Vec<Trial> {
         };
         add("same_trace_twice", |method, trial, _| same_trace_twice(method, trial));
         add("full_speed", |method, trial, effort| {
-            for seed in seeds(360 * effort) {
+            for seed in seeds(240 * effort) {
                 full_speed(seed).check(method, trial);
             }
         });
         add("disturbed", |method, trial, effort| {
-            for seed in seeds(720 * effort) {
+            for seed in seeds(480 * effort) {
                 disturbed(seed).check(method, trial);
             }
         });
         add("disturbed_on_machines", |method, trial, effort| {
             for machine in presets().iter().map(Preset::spec) {
-                for seed in seeds(72 * effort) {
+                for seed in seeds(48 * effort) {
                     disturbed_on(&machine, seed).check(method, trial);
                 }
             }
         });
         add("anonymous", |method, trial, effort| {
-            for seed in seeds(360 * effort) {
+            for seed in seeds(240 * effort) {
                 let run = disturbed(seed);
                 let members = run.shape.members;
                 run.check_anonymous(method, members + [0, 1, members][seed as usize % 3], trial);
             }
         });
         add("halted", |method, trial, effort| {
-            let stuck = seeds(360 * effort).filter(|&seed| halted(method, trial, seed)).count();
-            let tried = seeds(360 * effort).count();
+            let stuck = seeds(240 * effort).filter(|&seed| halted(method, trial, seed)).count();
+            let tried = seeds(240 * effort).count();
             assert!(tried == 1 || stuck > tried / 2, "{stuck} of {tried} runs were stuck");
         });
         add("one_leaves", |method, trial, effort| {

@@ -291,23 +291,23 @@ pub(crate) fn trials() -> Vec<Trial> {
         };
         add("same_trace_twice", |method, trial, _| same_trace_twice(method, trial));
         add("disturbed", |method, trial, effort| {
-            for seed in seeds(1200 * effort) {
+            for seed in seeds(800 * effort) {
                 disturbed(seed).check(method, trial);
             }
         });
         add("halted", |method, trial, effort| {
-            halts(method, trial, seeds(600 * effort).map(crippled));
+            halts(method, trial, seeds(400 * effort).map(crippled));
         });
         add("disturbed_on_machines", |method, trial, effort| {
             for machine in presets().iter().map(Preset::spec) {
-                for seed in seeds(300 * effort) {
+                for seed in seeds(200 * effort) {
                     disturbed_on(&machine, seed).check(method, trial);
                 }
             }
         });
         add("halted_on_machines", |method, trial, effort| {
             for machine in presets().iter().map(Preset::spec) {
-                halts(method, trial, seeds(150 * effort).map(|seed| crippled_on(&machine, seed)));
+                halts(method, trial, seeds(100 * effort).map(|seed| crippled_on(&machine, seed)));
             }
         });
     }
