@@ -102,6 +102,18 @@ fn what_polls_an_empty_or_full_or_closed_queue_changes_nothing() {
 #[test]
 fn a_producer_that_was_passed_over_keeps_its_item() {
     let queue = tiny(None, 2);
+    pass_over(&queue);
+    // The same where a look without a fence proves nothing.
+    let queue = tiny(None, 2);
+    queue.blocks.be_careful();
+    pass_over(&queue);
+    for item in 0..100 {
+        assert_eq!(queue.push(item), Ok(()));
+        assert_eq!(queue.try_pop(), Ok(item));
+    }
+}
+
+fn pass_over(queue: &Queue<u64>) {
     let cpu = Native::cpu();
     let stopped = queue.tickets.draw_push(&cpu).expect("there is room").ticket;
     queue.push(8).expect("it is open");
@@ -169,6 +181,26 @@ fn who_sleeps_is_woken() {
         assert_eq!(refused.filter(Result::is_err).count(), 2);
     });
     assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+/// Sleeps end by themselves, but not that soon: after a second and a half each takes 640 ms.
+#[test]
+fn who_sleeps_is_woken_when_the_queue_is_closed() {
+    let empty = Queue::<u64>::unbounded();
+    let full = tiny(Some(1), 1);
+    full.push(0).expect("it is open");
+    thread::scope(|scope| {
+        let consumers = [(); 3].map(|()| scope.spawn(|| (empty.pop().is_none(), Instant::now())));
+        let producers = [(); 3].map(|()| scope.spawn(|| (full.push(1).is_err(), Instant::now())));
+        thread::sleep(Duration::from_millis(1500));
+        let closed = Instant::now();
+        assert!(empty.close() && full.close());
+        for waiter in consumers.into_iter().chain(producers) {
+            let (was_told, when) = waiter.join().expect("it does not panic");
+            assert!(was_told);
+            assert!(when - closed < Duration::from_millis(250), "{:?}", when - closed);
+        }
+    });
 }
 
 static DROPPED: AtomicUsize = AtomicUsize::new(0);

@@ -467,6 +467,12 @@ impl<T: Send, M: Machine> Blocks<T, M> {
         Left { blocks: self, frame: 0, position: 0 }
     }
 
+    /// As on a system without light fences.
+    #[cfg(test)]
+    pub(super) fn be_careful(&self) {
+        self.gone.fetch_or(CAREFUL, SeqCst);
+    }
+
     /// How many frames have been used.
     #[cfg(test)]
     pub(super) fn frames_made(&self) -> usize {
