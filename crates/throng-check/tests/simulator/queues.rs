@@ -93,6 +93,15 @@ impl Run {
         })
     }
 
+    /// All push and pop in turn.
+    fn check_in_turn(&self, kind: Kind<Sim>, trial: &str) {
+        self.check(kind, trial, |observed, cpu| {
+            let mut both = [Step::TryPush, Step::TryPop];
+            both.rotate_left(cpu.id() % 2);
+            observed.perform(cpu, cpu.id(), &both.repeat(6));
+        });
+    }
+
     /// Some push, the others wait for items until it is closed.
     fn check_shared(&self, kind: Kind<Sim>, trial: &str) {
         let producers = 1 + self.seed as usize / 7 % (self.processors - 1);
@@ -135,6 +144,14 @@ fn disturbed_on(machine: &MachineSpec, seed: u64) -> Run {
     let run = disturbed(seed);
     let preempted = Faults::none().random_preemptions(2_000, 5_000);
     Run { machine: machine.clone(), faults: run.faults.clone().and(preempted), ..run }
+}
+
+/// Eight take turns in pushing and popping, and stop so long in the middle that consumers go without their
+/// items, several at a time, and the memory around them is given back. (An item was lost when one had gone,
+/// was made up for by its producer, and had not yet been counted.)
+fn hasty(seed: u64) -> Run {
+    let faults = Faults::none().random_delays(30, 500).random_stalls(8, 60, 10_000);
+    Run { processors: 8, capacity: None, block: 1, waits: false, faults, ..full_speed(seed) }
 }
 
 /// Some stop for ever in the middle of what they do; nobody waits. What the halted have in their hands
@@ -204,6 +221,11 @@ fn trials_of(kind: Kind<Sim>, effort: u64) -> Vec<Trial> {
     add("shared", |kind, trial, effort| {
         for seed in seeds(240 * effort) {
             disturbed(seed).check_shared(kind, trial);
+        }
+    });
+    add("hasty", |kind, trial, effort| {
+        for seed in seeds(2500 * effort) {
+            hasty(seed).check_in_turn(kind, trial);
         }
     });
     add("disturbed_on_machines", |kind, trial, effort| {

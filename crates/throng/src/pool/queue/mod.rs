@@ -73,7 +73,8 @@ use tickets::{Head, NoTicket, Ticket, Tickets, ToPush};
 ///   items inside and the pushes in progress were [`capacity`](Queue::capacity) together. There are never
 ///   more items inside than that.
 /// - While a thread stops in the middle of a call, the memory of the 256 items around it stays; if it
-///   stops while it gives memory back, none is given back until it goes on.
+///   stops while it gives memory back, passes a producer over or finds that it was passed over, none is
+///   given back until it goes on.
 ///
 /// Those who wait look ever more rarely, for some microseconds; then they let others run, and sleep. They
 /// are not served in the order in which they came.

@@ -23,7 +23,8 @@
 //! A producer whose item has been taken is done without knowing it, and may still want to
 //! [dispute](super::slot) it. So it says that it does, and looks whether its block is still there; who
 //! retires looks, after the block is out of its bucket, whether somebody disputes, and then does not give
-//! the slots back.
+//! the slots back. A consumer that goes without its item says so before it goes, for the same reason: its
+//! producer may be done with the slot at once.
 
 mod frames;
 mod hint;
@@ -85,10 +86,10 @@ pub(super) struct Blocks<T: Send, M: Machine> {
     scatter: AtomicBool,
     /// The latest block that was placed, by its number since the beginning of the queue.
     latest: AtomicU64,
-    /// How many consumers have gone from slots that are not done yet. [`CAREFUL`] more where who has put an
-    /// item in must look twice, since a first look without a fence proves nothing.
+    /// How many consumers have gone from slots that are not done yet, or are about to. [`CAREFUL`] more where
+    /// who has put an item in must look twice, since a first look without a fence proves nothing.
     gone: Line<M::Word>,
-    /// How many producers dispute.
+    /// How many dispute, on either side.
     disputes: Line<M::Word>,
     retiring: Line<M::Word>,
     retirement: M::Cell<Retirement>,
@@ -246,14 +247,21 @@ impl<T: Send, M: Machine> Blocks<T, M> {
     }
 
     /// The consumer of a ticket has waited long enough: takes the item after all, or leaves for good.
+    ///
+    /// As soon as its bit is set, its producer may be done with the slot, and the block be retired. So it is
+    /// counted before: among those who have gone, for the block takes from that count what it finds in its
+    /// bits; and among those who dispute, for the slot is looked at once more.
     pub(super) fn give_up(&self, ticket: Ticket) -> Option<T> {
+        self.disputes.fetch_add(1, SeqCst);
+        self.gone.fetch_add(1, SeqCst);
         let frame = self.frames.get(self.find_or_place(self.block(ticket)));
+        let Found { slot, this_use, .. } = self.find_in(ticket, &Hint::of(frame, false));
         let (gone, bit) = frame.gone(self.index(ticket));
         gone.fetch_or(bit, SeqCst);
-        self.gone.fetch_add(1, SeqCst);
         M::heavy_fence();
-        let Found { slot, this_use, .. } = self.find_again(ticket);
-        slot.take_disputed(this_use)
+        let item = slot.take_disputed(this_use);
+        self.disputes.fetch_sub(1, Release);
+        item
     }
 
     /// Whether a consumer may have gone without its item, perhaps of this one: to be asked after an item was
@@ -287,7 +295,8 @@ impl<T: Send, M: Machine> Blocks<T, M> {
         // If it is not in place, the item was taken long ago.
         let item = frame.and_then(|frame| {
             let (gone, bit) = self.frames.get(frame).gone(self.index(ticket));
-            if gone.load(Relaxed) & bit == 0 {
+            // Who retires the block then knows of the consumer's dispute, too.
+            if gone.load(Acquire) & bit == 0 {
                 return None;
             }
             // SAFETY: the block was in place after the dispute began, so its slots are not given back
@@ -449,7 +458,7 @@ impl<T: Send, M: Machine> Blocks<T, M> {
     fn keep(&self, frame: usize) {
         self.frames.keep(frame, || {
             M::fence(SeqCst);
-            self.disputes.load(Relaxed) == 0
+            self.disputes.load(Acquire) == 0
         });
     }
 
