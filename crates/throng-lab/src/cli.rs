@@ -7,9 +7,9 @@ use clap::{Args, Parser, Subcommand};
 
 /// Shared counters that keep their speed as the crowd of threads grows: list them, measure them.
 ///
-/// Without a command, measures every counter on this machine in about ten seconds.
+/// Without a command, measures this machine (as `throng bench`) and recommends what to use on it.
 ///
-/// Exit code: 0 if all went well, 1 if a counter failed its check, 2 if an argument is wrong, asks
+/// Exit code: 0 if all went well, 1 if a structure failed its check, 2 if an argument is wrong, asks
 /// for more than this system gives or for too few steps, or if an output cannot be written.
 #[derive(Debug, Parser)]
 #[command(name = "throng", version, max_term_width = 100)]
@@ -24,12 +24,40 @@ pub struct Arguments {
 pub enum Command {
     /// Show every structure: how it works, what it promises, where it comes from
     List(ListArguments),
-    /// Measure structures on this machine and check every result
+    /// Measure this machine, recommend what to use on it, and write a page that shows why
+    ///
+    /// Counters, barriers, queues and pools, ours and those that people use today, on 1 thread to twice
+    /// the cores; every result is checked. Takes up to 3 minutes. Ctrl-C ends it early, with a report of
+    /// what was measured so far. With the name of one kind, measures that kind alone, more closely.
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Bench {
-        /// What to measure.
+        /// One kind alone.
         #[command(subcommand)]
-        target: BenchTarget,
+        target: Option<BenchTarget>,
+        /// All of them.
+        #[command(flatten)]
+        survey: SurveyArguments,
     },
+    /// Make the page of a measurement again, from its JSON
+    Page(PageArguments),
+    /// Print the table of a measurement as Markdown, from its JSON
+    Table(TableArguments),
+    /// Tell what got faster or slower between two measurements, beyond their noise
+    ///
+    /// Both are files that `throng bench --json` has written.
+    ///
+    /// Exit code: 0 if nothing got slower, 3 if something did, 2 if the two cannot be compared.
+    Compare(CompareArguments),
+    /// Measure how long a line takes from core to core, and write a machine file for the simulator
+    ///
+    /// `throng simulate --machine FILE --processors N` then tells what would happen if this machine had
+    /// more cores.
+    Calibrate(CalibrateArguments),
+    /// Watch the default counter change its shape, live, on a page of your browser
+    ///
+    /// Threads of this machine, or processors of a simulated one, take numbers; the page has a slider that
+    /// says how many. Ends with Ctrl-C.
+    Watch(WatchArguments),
     /// Advise on a diffracting tree: which depth and prism for so many processors
     ///
     /// By the steady-state model of Shavit, Upfal and Zemach (1998). Times are in steps: one try of
@@ -103,6 +131,126 @@ pub struct FigureOptions {
     /// On how many threads runs are simulated; the results are the same [default: the cores]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub threads: Option<String>,
+}
+
+/// Arguments of `throng bench`.
+#[derive(Clone, Debug, Default, Args)]
+pub struct SurveyArguments {
+    /// Fewer and shorter runs: under 30 seconds on 2 cores
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+
+    /// Longer and more runs, as long as they take: a quarter of an hour on 2 cores
+    #[arg(long)]
+    pub full: bool,
+
+    /// Only these needs: numbers, meeting, exchange, handover, jobs, loop [default: all]
+    #[arg(long, value_name = "LIST")]
+    pub needs: Option<String>,
+
+    /// Numbers of threads to measure, such as 1,2,4 [default: powers of two up to twice the cores]
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true)]
+    pub threads: Option<String>,
+
+    /// Where the page goes [default: throng-report.html]
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<std::path::PathBuf>,
+
+    /// Write every single measurement to this file as JSON; `-` is standard output, and the table
+    /// then goes to standard error
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<std::path::PathBuf>,
+
+    /// Write every single measurement to this file as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<std::path::PathBuf>,
+
+    /// Show the figures of the papers of this folder on the page [default: figures, where it is there]
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<std::path::PathBuf>,
+}
+
+/// Arguments of `throng page`.
+#[derive(Debug, Args)]
+pub struct PageArguments {
+    /// What `throng bench --json` has written
+    #[arg(value_name = "REPORT.json")]
+    pub report: std::path::PathBuf,
+
+    /// Where the page goes [default: beside the report, with the ending .html]
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<std::path::PathBuf>,
+
+    /// Show the figures of the papers of this folder on the page [default: none]
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<std::path::PathBuf>,
+}
+
+/// Arguments of `throng table`.
+#[derive(Debug, Args)]
+pub struct TableArguments {
+    /// What `throng bench --json` has written
+    #[arg(value_name = "REPORT.json")]
+    pub report: std::path::PathBuf,
+}
+
+/// Arguments of `throng compare`.
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// What `throng bench --json` has written before
+    #[arg(value_name = "OLD.json")]
+    pub old: std::path::PathBuf,
+
+    /// And now
+    #[arg(value_name = "NEW.json")]
+    pub new: std::path::PathBuf,
+
+    /// A change by less than so many percent is none, however quiet the machine [default: 10]
+    #[arg(long, value_name = "PERCENT", allow_negative_numbers = true)]
+    pub least: Option<String>,
+
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `throng calibrate`.
+#[derive(Debug, Default, Args)]
+pub struct CalibrateArguments {
+    /// Shorter runs: a rougher answer in a few seconds
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Where the machine file goes [default: throng-machine.toml]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<std::path::PathBuf>,
+
+    /// Write every time to this file as JSON; `-` is standard output, and the table then goes to
+    /// standard error
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<std::path::PathBuf>,
+}
+
+/// Arguments of `throng watch`.
+#[derive(Debug, Default, Args)]
+pub struct WatchArguments {
+    /// The address to listen on. Others than this machine can see the page if it is not a loopback
+    /// address [default: 127.0.0.1]
+    #[arg(long, value_name = "IP")]
+    pub bind: Option<String>,
+
+    /// The port [default: 7171; 0: any that is free]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub port: Option<String>,
+
+    /// A simulated machine instead of this one: a name that `throng machines` shows, or a TOML file
+    /// [default: this machine]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+
+    /// How many processors the simulated machine has [default: as many as its file says]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub processors: Option<String>,
 }
 
 /// Arguments of `throng list`.

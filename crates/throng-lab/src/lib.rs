@@ -5,7 +5,8 @@
 //!
 //! 1. [`cli`]: the arguments as they were typed;
 //! 2. [`plan`]: the arguments resolved and checked, before anything is measured;
-//! 3. [`list`], [`mod@bench`], [`machines`], [`mod@simulate`], [`papers`] and [`model`]: doing it.
+//! 3. [`mod@survey`] (with its [`page`]), [`list`], [`mod@bench`], [`mod@calibrate`], [`machines`],
+//!    [`mod@simulate`], [`mod@watch`], [`mod@compare`], [`papers`] and [`model`]: doing it.
 //!
 //! ```
 //! use clap::Parser;
@@ -16,8 +17,10 @@
 //! ```
 
 pub mod bench;
+pub mod calibrate;
 pub mod chart;
 pub mod cli;
+pub mod compare;
 pub mod csv;
 pub mod error;
 pub mod list;
@@ -26,12 +29,15 @@ pub mod model;
 pub mod names;
 pub mod numbers;
 pub mod output;
+pub mod page;
 pub mod papers;
 pub mod peers;
 pub mod plan;
 pub mod simulate;
 pub mod simulated;
+pub mod survey;
 pub mod table;
+pub mod watch;
 
 use cli::{Arguments, BenchTarget, Command, CountersArguments};
 use error::Error;
@@ -44,20 +50,26 @@ use papers::plan::FiguresPlan;
 pub fn run(arguments: Arguments) -> Result<(), Error> {
     match arguments.command {
         None => run_without_arguments(),
+        Some(Command::Bench { target: None, survey: typed }) => survey::survey(&typed),
+        Some(Command::Page(typed)) => page::make(&typed),
+        Some(Command::Table(typed)) => survey::table::print(&typed),
+        Some(Command::Compare(typed)) => compare::compare(&typed),
+        Some(Command::Calibrate(typed)) => calibrate::calibrate(&typed),
+        Some(Command::Watch(typed)) => watch::watch(&typed),
         Some(Command::List(typed)) => output::print(&list::render(typed.json)),
-        Some(Command::Bench { target: BenchTarget::Counters(typed) }) => {
+        Some(Command::Bench { target: Some(BenchTarget::Counters(typed)), .. }) => {
             bench::counters(plan::CountersPlan::resolve(&typed)?)
         }
-        Some(Command::Bench { target: BenchTarget::Barriers(typed) }) => {
+        Some(Command::Bench { target: Some(BenchTarget::Barriers(typed)), .. }) => {
             bench::barriers::barriers(bench::barriers::plan::BarriersPlan::resolve(&typed)?)
         }
-        Some(Command::Bench { target: BenchTarget::Heat(typed) }) => {
+        Some(Command::Bench { target: Some(BenchTarget::Heat(typed)), .. }) => {
             bench::heat::heat(bench::heat::plan::HeatPlan::resolve(&typed)?)
         }
-        Some(Command::Bench { target: BenchTarget::Loop(typed) }) => {
+        Some(Command::Bench { target: Some(BenchTarget::Loop(typed)), .. }) => {
             bench::index::loops(bench::index::plan::LoopPlan::resolve(&typed)?)
         }
-        Some(Command::Bench { target: BenchTarget::Queues(typed) }) => {
+        Some(Command::Bench { target: Some(BenchTarget::Queues(typed)), .. }) => {
             bench::queues::queues(bench::queues::plan::QueuesPlan::resolve(&typed)?)
         }
         Some(Command::Figure { id, options }) => papers::run(&FiguresPlan::one(&id, &options)?),

@@ -8,14 +8,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use core_affinity::CoreId;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use throng::machine::{Line, Native, NativeWord, Place, Word};
 
 use crate::numbers::counted;
 use crate::plan;
 
 /// The machine, as it stands beside every result.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Setup {
     /// Model of the processor.
     pub processor: String,
