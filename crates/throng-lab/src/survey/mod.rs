@@ -3,9 +3,11 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`document`] | what was found, as data |
+//! | [`read`] | the same, read back from its file |
 //! | [`table`] | the table of a survey as Markdown |
 
 pub mod document;
+pub mod read;
 pub mod table;
 
 use crate::cli::SurveyArguments;
