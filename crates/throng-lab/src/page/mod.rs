@@ -23,6 +23,14 @@ pub fn html(_survey: &Survey, _figures: &[Figure]) -> String {
     String::new()
 }
 
+/// The figures of a folder that `throng figures` has filled.
+///
+/// # Errors
+/// When there is no such folder, or it cannot be read.
+pub fn figures(_folder: &std::path::Path) -> Result<Vec<Figure>, Error> {
+    Ok(Vec::new())
+}
+
 /// Does `throng page`.
 ///
 /// # Errors
