@@ -56,6 +56,15 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// A file for results cannot be written.
+    OpenOutput {
+        /// The option that names it.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// A folder for results cannot be made, or nothing be written in it.
     Folder {
         /// The folder.
@@ -231,6 +240,7 @@ impl Error {
             | Error::Folder { .. }
             | Error::Shape { .. }
             | Error::OpenJson { .. }
+            | Error::OpenOutput { .. }
             | Error::Write { .. }
             | Error::StepLimit { .. }
             | Error::Simulation { .. } => 2,
@@ -271,6 +281,11 @@ impl fmt::Display for Error {
             Error::OpenJson { path, source } => {
                 write!(f, "--json {}: cannot be written: {source}", path.display())
             }
+            Error::OpenOutput { option, path, source } => write!(
+                f,
+                "{option} {}: cannot be written: {source}; choose another file with {option} FILE",
+                path.display()
+            ),
             Error::Write { to, source } => write!(f, "cannot write to {to}: {source}"),
             Error::Chart { title, why } => write!(f, "the chart {title:?} cannot be drawn: {why}"),
             Error::Simulation { source: source @ SimError::NoStack { .. } } => {
@@ -335,6 +350,7 @@ impl std::error::Error for Error {
             Error::Shape { source, .. } => Some(source),
             Error::Simulation { source } => Some(source),
             Error::OpenJson { source, .. }
+            | Error::OpenOutput { source, .. }
             | Error::Folder { source, .. }
             | Error::Write { source, .. }
             | Error::Spawn { source, .. } => Some(source),
