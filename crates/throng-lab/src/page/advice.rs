@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::text::{escaped, times};
+use super::verdict::{Verdict, is_better, is_worse};
 use crate::numbers::{counted, short};
 use crate::survey::document::{Advice, Gain, Need, Survey};
 
@@ -67,22 +68,30 @@ fn card(i: usize, need: &Need) -> String {
 
 fn recommendation(need: &Need, advice: &Advice) -> String {
     let usual = need.entrant(&need.usual).map_or(&need.usual, |entrant| &entrant.code);
-    let mut text = format!(
-        "<p class=\"use\"><span>Use</span> <code>{}</code></p>\n<p class=\"words\">{}</p>\n",
-        escaped(&advice.code),
-        escaped(&advice.words),
-    );
-    if advice.pick == need.usual {
-        text.push_str("<p class=\"note\">This is what most use today.</p>\n");
-    } else if !advice.gains.is_empty() {
-        text.push_str(&gains(&advice.gains, usual));
+    let code = |code: &str| format!("<code>{}</code>", escaped(code));
+    let (ours, usual) = (code(&advice.code), code(usual));
+    let headline = match Verdict::of(advice) {
+        _ if advice.pick == need.usual => format!("<span>Keep</span> {ours}"),
+        Verdict::Pick => format!("<span>Use</span> {ours}"),
+        Verdict::Depends => {
+            let where_better: Vec<String> =
+                advice.gains.iter().filter(|g| is_better(g)).map(|g| g.threads.to_string()).collect();
+            format!("<span>Use</span> {ours} <span>on {} threads</span>", where_better.join(", "))
+        }
+        Verdict::Either => format!("<span>No difference:</span> {usual} <span>or</span> {ours}"),
+        Verdict::Usual => format!("<span>Keep</span> {usual}"),
+    };
+    let mut text =
+        format!("<p class=\"use\">{headline}</p>\n<p class=\"words\">{}</p>\n", escaped(&advice.words));
+    if advice.pick != need.usual && !advice.gains.is_empty() {
+        text.push_str(&gains(&advice.gains, &ours, &usual));
     }
     text
 }
 
 /// A bar for each number of threads, from "as good" to the right where something is gained, to the left
 /// where something is lost.
-fn gains(gains: &[Gain], usual: &str) -> String {
+fn gains(gains: &[Gain], ours: &str, usual: &str) -> String {
     // Doublings: twice as good is as far to the right as half as good is to the left.
     let far = |gain: &Gain| gain.times.log2();
     let known = || gains.iter().map(far).filter(|far| far.is_finite());
@@ -90,21 +99,20 @@ fn gains(gains: &[Gain], usual: &str) -> String {
     let percent = |far: f64| 100.0 * far / (most - least);
     let even = percent(-least);
     let mut table = format!(
-        "<table class=\"gains\">\n<caption>How many times as good as <code>{}</code> (bars in doublings)</caption>\n\
+        "<table class=\"gains\">\n<caption>How many times as good {ours} is as {usual} (bars in doublings)</caption>\n\
          <thead class=\"unseen\"><tr><th scope=\"col\">Threads</th><th scope=\"col\">Bar</th>\
-         <th scope=\"col\">Times</th></tr></thead>\n<tbody>\n",
-        escaped(usual),
+         <th scope=\"col\">Times</th></tr></thead>\n<tbody>\n"
     );
     for gain in gains {
         let far = Some(far(gain)).filter(|far| far.is_finite());
-        let kind = match far {
-            Some(far) if gain.beyond_noise && far >= 0.0 => "better",
-            Some(_) if gain.beyond_noise => "worse",
-            _ => "same",
+        let kind = match () {
+            () if is_better(gain) => "better",
+            () if is_worse(gain) => "worse",
+            () => "same",
         };
         let far = percent(far.unwrap_or(0.0));
         let (start, length) = (even + far.min(0.0), far.abs());
-        let noise = if gain.beyond_noise { "" } else { " <small>within noise</small>" };
+        let noise = if gain.beyond_noise { "" } else { " <span class=\"unseen\">within noise</span>" };
         let _ = writeln!(
             table,
             "<tr class=\"{kind}\"><th scope=\"row\">{}</th><td class=\"bar\" style=\"--even:{even:.1}%\" \
@@ -113,5 +121,9 @@ fn gains(gains: &[Gain], usual: &str) -> String {
             times(gain.times),
         );
     }
-    table + "</tbody>\n</table>\n"
+    table.push_str("</tbody>\n</table>\n");
+    if gains.iter().any(|gain| !is_better(gain) && !is_worse(gain)) {
+        table.push_str("<p class=\"note\">Grey: no more than what the runs differ among themselves.</p>\n");
+    }
+    table
 }

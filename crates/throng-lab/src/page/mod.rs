@@ -12,6 +12,7 @@
 //! | `numbers` | every single number |
 //! | `method` | how it was measured |
 //! | `gallery` | the figures of the papers |
+//! | `verdict` | what the numbers of an advice come to |
 //! | `figures` | reads those from their folder |
 //! | `text` | what all of them need: text made harmless, numbers, the template |
 //!
@@ -31,6 +32,7 @@ mod simulator;
 #[cfg(test)]
 mod tests;
 mod text;
+mod verdict;
 
 use std::fs;
 use std::path::{Path, PathBuf};
