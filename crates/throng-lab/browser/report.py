@@ -59,6 +59,11 @@ class Report:
                     yield [*start, *numbers, str(len(cell["runs"]))]
 
 
+def cell_of(entrant, threads):
+    """An entrant on so many threads; none where that was not measured."""
+    return next((cell for cell in entrant["cells"] if cell["threads"] == threads), None)
+
+
 def chart(i):
     return f'document.querySelector(\'figure.chart[data-need="{i}"]\')'
 
@@ -91,7 +96,8 @@ def says(found, need, threads):
     """The box tells the numbers of an entrant as they are in the JSON; returns its name."""
     assert found, "no numbers are shown"
     entrant = next(one for one in need["entrants"] if one["name"] == found[0])
-    cell = next(one for one in entrant["cells"] if one["threads"] == threads)
+    cell = cell_of(entrant, threads)
+    assert cell, f"{found} instead of {threads} threads"
     runs = len(cell["runs"])
     wanted = [
         entrant["code"],
@@ -112,8 +118,9 @@ def first_lines(report, page):
         lines = page.evaluate(f"[...{chart(i)}.querySelectorAll('g.line')].map((it) => it.dataset.entrant)")
         same(sorted(lines), sorted(one["name"] for one in report.shown(need)), need["title"])
         for one in report.shown(need):
-            find = f"[...{chart(i)}.querySelectorAll('g.line')].find((it) => it.dataset.entrant === {json.dumps(one['name'])})"
-            dots = page.evaluate(f"{find}.querySelectorAll('circle, rect').length")
+            mine = f"it.dataset.entrant === {json.dumps(one['name'])}"
+            line = f"[...{chart(i)}.querySelectorAll('g.line')].find((it) => {mine})"
+            dots = page.evaluate(f"{line}.querySelectorAll('circle, rect').length")
             same(dots, len([cell for cell in one["cells"] if cell["median"] is not None]), one["name"])
         labels = page.evaluate(f"[...{chart(i)}.querySelectorAll('.axes text.along')].map((it) => it.textContent)")
         threads = {cell["threads"] for one in need["entrants"] for cell in one["cells"]}
@@ -143,13 +150,16 @@ def pointed(report, page):
     for i, need in enumerate(report.needs):
         for one in report.shown(need):
             for nth in {0, len(one["cells"]) - 1}:
+                threads = one["cells"][nth]["threads"]
                 at = point(page, i, one["name"], nth)
                 page.mouse(*at)
-                name = says(tip(page), need, one["cells"][nth]["threads"])
+                name = says(tip(page), need, threads)
                 # Two lines may meet in a point: then either may be meant.
-                there = point(page, i, name, [c["threads"] for c in next(e for e in need["entrants"] if e["name"] == name)["cells"]].index(one["cells"][nth]["threads"]))
+                meant = next(other for other in need["entrants"] if other["name"] == name)
+                there = point(page, i, name, meant["cells"].index(cell_of(meant, threads)))
                 assert max(abs(a - b) for a, b in zip(at, there)) < 1.5, f"{name} instead of {one['name']}"
-                assert page.evaluate(f"{chart(i)}.querySelectorAll('.hover .band, .hover .whisker').length") == 2
+                range_parts = f"{chart(i)}.querySelectorAll('.hover .band, .hover .whisker').length"
+                same(page.evaluate(range_parts), 2, "band and bar from the smallest to the largest")
         page.mouse(1, 1)
         same(tip(page), None, "after the pointer has left")
 
@@ -168,13 +178,14 @@ def walked(report, page):
         if len(threads) > 1:
             page.key("ArrowLeft")
             same(says(tip(page), need, threads[-2]), entrant["name"], "one to the left")
-        if len(report.shown(need)) > 1:
-            before = tip(page)[0]
-            page.key("ArrowUp")
-            page.key("ArrowUp") if tip(page)[0] == before else None
-            page.key("ArrowDown")
-            page.key("ArrowDown") if tip(page)[0] == before else None
-            assert tip(page)[0] in {one["name"] for one in report.shown(need)}
+        column = threads[max(0, len(threads) - 2)]
+        there = [one for one in report.shown(need) if cell_of(one, column)]
+        names = [one["name"] for one in sorted(there, key=lambda one: float(cell_of(one, column)["median"]))]
+        above = min(names.index(entrant["name"]) + 1, len(names) - 1)
+        page.key("ArrowUp")
+        same(says(tip(page), need, column), names[above], "one up")
+        page.key("ArrowDown")
+        same(says(tip(page), need, column), names[max(0, above - 1)], "one down")
         page.key("Escape")
         same(tip(page), None, "after Escape")
         page.evaluate("document.activeElement.blur()")
@@ -296,8 +307,11 @@ def heat(report, page):
     i, j = cores - 2, 2
     same(tip(page), [f"core {i} to core {j}", f"{short(times[i][j])} nanoseconds"], "map, by keys")
     colours = page.evaluate(
-        "(({ width, height, ...it }, canvas) => new Set(new Uint32Array(canvas.getContext('2d')"
-        ".getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size)({}, document.querySelector('#heat canvas'))"
+        """(() => {
+          const { width, height } = document.querySelector("#heat canvas");
+          const image = document.querySelector("#heat canvas").getContext("2d").getImageData(0, 0, width, height);
+          return new Set(new Uint32Array(image.data.buffer)).size;
+        })()"""
     )
     assert colours > 3, f"{colours} colours"
 

@@ -210,7 +210,8 @@ function listen(svg, above, lines, need, { x, y, frame }) {
     above.replaceChildren(...rangeOf(line, point, x, y));
     const box = svg.getBoundingClientRect();
     const { name, code } = line.entrant;
-    showTip(box.left + x(point.threads), box.top + y(point.median), name, wordsOf(line, point, need), code);
+    const at = { x: box.left + x(point.threads), y: box.top + y(point.median), under: box.bottom };
+    showTip(at, name, wordsOf(line, point, need), code);
     for (const other of svg.querySelectorAll("g.line")) {
       other.classList.toggle("lit", other.dataset.entrant === line.entrant.name);
     }

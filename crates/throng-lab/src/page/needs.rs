@@ -78,7 +78,12 @@ fn table(need: &Need) -> String {
             _ if entrant.whose == Whose::Method => " <small>of a paper</small>",
             _ => "",
         };
-        let _ = write!(table, "<tr><th scope=\"row\">{}{mark}<br><code>{}</code></th>", escaped(&entrant.name), escaped(&entrant.code));
+        let _ = write!(
+            table,
+            "<tr><th scope=\"row\">{}{mark}<br><code>{}</code></th>",
+            escaped(&entrant.name),
+            escaped(&entrant.code)
+        );
         for &threads in &threads {
             let median = entrant.on(threads).map_or(NONE.to_owned(), |cell| rough(cell.median));
             let _ = write!(table, "<td class=\"number\">{median}</td>");

@@ -63,11 +63,12 @@ fn compared(survey: &Survey, validation: &Validation) -> String {
                      <th scope=\"col\" class=\"number\">factor</th></tr></thead>\n<tbody>\n"
         .to_owned();
     for row in &validation.rows {
-        let (need, unit) = need_in_words(survey, &row.need);
+        let (_, unit) = need_in_words(survey, &row.need);
         let _ = writeln!(
             table,
-            "<tr><td>{need}</td><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
+            "<tr><td>{}</td><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
              <td class=\"number\">{}</td><td>{unit}</td><td class=\"number\">{}</td></tr>",
+            escaped(&row.need),
             escaped(&row.entrant),
             row.threads,
             rough(row.measured),

@@ -58,7 +58,8 @@ mod tests {
     #[test]
     fn what_is_recommended_follows_from_the_gains_beyond_noise() {
         let of = |gains: &[(f64, bool)]| {
-            let gain = |&(times, beyond_noise): &(f64, bool)| Gain { threads: 1, times, beyond_noise };
+            let gain =
+                |&(times, beyond_noise): &(f64, bool)| Gain { threads: 1, times, beyond_noise };
             Verdict::of(&Advice {
                 pick: "a".to_owned(),
                 code: "A".to_owned(),

@@ -7,6 +7,7 @@ mod bench_loop;
 mod bench_queues;
 mod figures;
 mod model;
+mod page;
 mod run;
 mod simulate;
 mod simulate_barriers;
