@@ -44,6 +44,13 @@ pub enum Error {
         /// What is wrong with it; may have several lines.
         why: String,
     },
+    /// A file is not what `throng bench --json` has written.
+    Report {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A script of faults cannot be understood, or makes no sense on this machine.
     Faults {
         /// What is wrong with it.
@@ -228,6 +235,7 @@ impl Error {
             Error::Value { .. }
             | Error::UnknownName { .. }
             | Error::MachineFile { .. }
+            | Error::Report { .. }
             | Error::Faults { .. }
             | Error::Folder { .. }
             | Error::Shape { .. }
@@ -264,6 +272,7 @@ impl fmt::Display for Error {
                 suggestions.join(" or ")
             ),
             Error::MachineFile { path, why } => write!(f, "machine {}: {why}", path.display()),
+            Error::Report { path, why } => write!(f, "report {}: {why}", path.display()),
             Error::Faults { why } => write!(f, "--fault: {why}"),
             Error::Folder { path, source } => {
                 write!(f, "--out {}: cannot be written: {source}", path.display())

@@ -8,6 +8,7 @@
 //! | `stop` | Ctrl-C |
 //! | `advice` | what to use, in plain words |
 //! | [`document`] | what was found, as data |
+//! | [`read`] | the same, read back from its file |
 //! | `text` | the same for a terminal; [`page`](crate::page) is for a browser |
 //! | [`table`] | the table of a survey as Markdown |
 
@@ -16,6 +17,7 @@ mod day;
 pub mod document;
 mod needs;
 mod plan;
+pub mod read;
 mod run;
 pub(crate) mod stop;
 pub mod table;
