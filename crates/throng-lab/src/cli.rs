@@ -221,6 +221,11 @@ pub struct CalibrateArguments {
     #[arg(long)]
     pub quick: bool,
 
+    /// Also measure a few counters, barriers and queues, simulate them on the machine just made, and
+    /// tell how far the two are from each other
+    #[arg(long)]
+    pub check: bool,
+
     /// Where the machine file goes [default: throng-machine.toml]
     #[arg(long, value_name = "FILE")]
     pub out: Option<std::path::PathBuf>,

@@ -98,6 +98,13 @@ impl Pinning {
         !self.cores.is_empty()
     }
 
+    /// The system's numbers of the cores that threads are kept on, in the order of [`pin`](Pinning::pin);
+    /// empty where threads cannot be pinned.
+    #[must_use]
+    pub fn numbers(&self) -> Vec<usize> {
+        self.cores.iter().map(|core| core.id).collect()
+    }
+
     /// Keeps the calling thread, the `index`-th of its crowd, on one core.
     pub fn pin(&self, index: usize) {
         if let Some(&core) = self.cores.get(index % self.cores.len().max(1)) {

@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn every_kind_can_be_measured() {
         let mut bench = Bench::new();
-        let short = Duration::from_millis(2);
+        let short = Duration::from_millis(100);
         for need in all() {
             let usual = need.entrants.iter().find(|entrant| entrant.name == need.usual).unwrap();
             assert!(usual.suits(2));

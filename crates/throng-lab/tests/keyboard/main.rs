@@ -5,6 +5,7 @@ mod bench_barriers;
 mod bench_counters;
 mod bench_loop;
 mod bench_queues;
+mod calibrate;
 mod figures;
 mod model;
 mod page;

@@ -1,0 +1,353 @@
+//! How far the simulated machine is from the real one: the same workloads on both.
+//!
+//! The machine is made from the calibration alone, which knows nothing of the workloads: single accesses
+//! and one flag. What comes out can be wrong, and by how much is the answer.
+//!
+//! | need | measured | simulated |
+//! |---|---|---|
+//! | `numbers` | threads take values in a row | the same; [`CountingRun`] without work |
+//! | `meeting` | threads meet, round after round | the same; [`BarrierRun`] without work |
+//! | `exchange` | each thread pushes an item and pops one, in turn | the same; [`JobsRun`] in turns, jobs without work |
+//!
+//! Left out: more threads than cores, since the simulator has no operating system; what is not of this library,
+//! but for `fetch_add`, of which the library has the same.
+
+use indicatif::ProgressBar;
+use throng::pool::{Pool, PoolShape, Queue, QueueShape};
+use throng_sim::MachineSpec;
+
+use super::{Calibration, Compared, Prospect};
+use crate::error::Error;
+use crate::simulated::barrier::{BarrierChoice, BarrierRun, BarrierTuning};
+use crate::simulated::jobs::{JobsRun, PoolChoice, Workload};
+use crate::simulated::parallel::parallel;
+use crate::simulated::{CounterChoice, CountingRun};
+use crate::survey::document::Need;
+
+/// Something that was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// The need, by its name: `numbers`, `meeting` or `exchange`.
+    pub need: String,
+    /// The entrant, as the tables of `throng bench` call it.
+    pub entrant: String,
+    /// On how many threads.
+    pub threads: usize,
+    /// Measured, in the unit of the need.
+    pub measured: f64,
+}
+
+/// What is worth the time: the defaults, the usual, and some methods of the papers.
+const WORTHWHILE: [(&str, &[&str]); 3] = [
+    ("numbers", &["fetch_add", "counter", "locked-mcs", "combining-tree", "diffracting", "funnel"]),
+    ("meeting", &["barrier", "team", "central", "dissemination", "tournament", "mcs-tree"]),
+    ("exchange", &["queue", "queue-unbounded", "pool"]),
+];
+
+/// What of a survey is worth simulating: the defaults, the usual and some methods, on up to as many
+/// threads as there are cores.
+#[must_use]
+pub fn ask(needs: &[Need], cores: usize) -> Vec<Asked> {
+    let mut asked = Vec::new();
+    for need in needs {
+        let Some((_, names)) = WORTHWHILE.iter().find(|(name, _)| *name == need.name) else {
+            continue;
+        };
+        let entrants = names.iter().filter_map(|name| need.entrant(name));
+        for (entrant, cell) in entrants.flat_map(|e| e.cells.iter().map(move |cell| (e, cell))) {
+            let least = if need.name == "meeting" { 2 } else { 1 };
+            if (least..=cores).contains(&cell.threads) && cell.median > 0.0 {
+                asked.push(Asked {
+                    need: need.name.clone(),
+                    entrant: entrant.name.clone(),
+                    threads: cell.threads,
+                    measured: cell.median,
+                });
+            }
+        }
+    }
+    asked
+}
+
+/// Simulates what was measured, on the machine made from the calibration. What cannot be simulated is
+/// left out.
+///
+/// # Errors
+/// When a structure fails on the simulated machine.
+///
+/// ```
+/// use indicatif::ProgressBar;
+/// use throng_lab::calibrate::{Asked, Calibration, validate};
+///
+/// let two = Calibration {
+///     cores: vec![0, 1],
+///     transfer_ns: vec![vec![0.0, 40.0], vec![40.0, 0.0]],
+///     ..Calibration::default()
+/// };
+/// let asked = |entrant: &str| Asked {
+///     need: "numbers".into(),
+///     entrant: entrant.into(),
+///     threads: 2,
+///     measured: 50.0,
+/// };
+/// let rows = validate(&two, &[asked("fetch_add"), asked("abacus")], &ProgressBar::hidden())?;
+/// assert_eq!(rows.len(), 1);
+/// assert!(rows[0].factor() > 0.0);
+/// # Ok::<(), throng_lab::error::Error>(())
+/// ```
+pub fn validate(
+    calibration: &Calibration,
+    asked: &[Asked],
+    progress: &ProgressBar,
+) -> Result<Vec<Compared>, Error> {
+    let cores = calibration.cores.len().max(1);
+    let possible: Vec<&Asked> =
+        asked.iter().filter(|asked| asked.threads >= 1 && asked.threads <= cores).collect();
+    progress.set_length(possible.len() as u64);
+    let simulated = parallel(&possible, crate::plan::cores(), progress, |asked| {
+        let machine = calibration.spec_for_threads(asked.threads);
+        Run { machine, processors: asked.threads, cores }.simulate(&asked.need, &asked.entrant)
+    });
+    let mut rows = Vec::new();
+    for (asked, simulated) in possible.into_iter().zip(simulated) {
+        if let Some(simulated) = simulated? {
+            rows.push(Compared {
+                need: asked.need.clone(),
+                entrant: asked.entrant.clone(),
+                threads: asked.threads,
+                measured: asked.measured,
+                simulated,
+            });
+        }
+    }
+    Ok(rows)
+}
+
+/// So many times the cores.
+const MULTIPLES: [usize; 3] = [2, 4, 8];
+/// More processors take too long, and nobody has them.
+const MOST_PROCESSORS: usize = 1024;
+
+/// The defaults and what most would use, where the library has that too.
+const PROSPECTS: [(&str, &str); 6] = [
+    ("numbers", "fetch_add"),
+    ("numbers", "counter"),
+    ("meeting", "central"),
+    ("meeting", "barrier"),
+    ("exchange", "queue"),
+    ("exchange", "pool"),
+];
+
+/// What the machine would do with 2, 4 and 8 times its cores: more groups like those measured, as far
+/// from each other as the farthest of those; on a machine without groups, all as near as those measured.
+///
+/// # Errors
+/// When a structure fails on the simulated machine.
+pub fn prospects(
+    calibration: &Calibration,
+    progress: &ProgressBar,
+) -> Result<Vec<Prospect>, Error> {
+    let cores = calibration.cores.len().max(1);
+    let sizes = MULTIPLES.map(|times| cores * times);
+    let sizes = sizes.into_iter().filter(|&size| size <= MOST_PROCESSORS);
+    let jobs: Vec<(&str, &str, usize)> =
+        sizes.flat_map(|size| PROSPECTS.map(|(need, entrant)| (need, entrant, size))).collect();
+    progress.set_length(jobs.len() as u64);
+    let simulated =
+        parallel(&jobs, crate::plan::cores(), progress, |&(need, entrant, processors)| {
+            let machine = calibration.spec(processors);
+            Run { machine, processors, cores: processors }.simulate(need, entrant)
+        });
+    let mut prospects = Vec::new();
+    for ((need, entrant, processors), simulated) in jobs.into_iter().zip(simulated) {
+        if let Some(simulated) = simulated? {
+            let (need, entrant) = (need.to_owned(), entrant.to_owned());
+            prospects.push(Prospect { need, entrant, processors, simulated });
+        }
+    }
+    Ok(prospects)
+}
+
+/// One simulated run.
+struct Run {
+    machine: MachineSpec,
+    processors: usize,
+    /// How many cores the structures believe in.
+    cores: usize,
+}
+
+/// Values until a counter that adapts has done so, and values that are measured.
+const ADAPTING: u64 = 30_000;
+const VALUES: u64 = 10_000;
+/// The same for one that does not: until nobody is at the first touch of a line any more.
+const WARMING: u64 = 1000;
+
+/// Items before those that are measured, and those, for each processor; and of all at most.
+const ITEMS_BEFORE: u64 = 200;
+const ITEMS: u64 = 1000;
+const MOST_ITEMS: u64 = 20_000;
+
+/// The room of the bounded queue, as measured: so many items, or so many for each thread.
+const ROOM: usize = 1024;
+const ROOM_A_THREAD: usize = 32;
+
+impl Run {
+    /// In the unit of the need; none where there is no such structure in the simulator.
+    fn simulate(&self, need: &str, entrant: &str) -> Result<Option<f64>, Error> {
+        match need {
+            "numbers" => self.numbers(entrant),
+            "meeting" => self.meeting(entrant),
+            "exchange" => self.exchange(entrant),
+            _ => Ok(None),
+        }
+    }
+
+    /// Million values a second.
+    fn numbers(&self, entrant: &str) -> Result<Option<f64>, Error> {
+        let method = if entrant == "fetch_add" { "hardware" } else { entrant };
+        let Some(counter) = CounterChoice::named(method, None) else { return Ok(None) };
+        let warm_up = if entrant == "counter" { ADAPTING } else { WARMING };
+        let measured = CountingRun {
+            processors: self.processors,
+            warm_up,
+            values: warm_up + VALUES,
+            ..CountingRun::new(counter, self.machine.clone())
+        }
+        .measure()?;
+        Ok(Some(self.million_a_second(measured.throughput_per_million_cycles / 1e6)))
+    }
+
+    /// Nanoseconds a round.
+    fn meeting(&self, entrant: &str) -> Result<Option<f64>, Error> {
+        let method = if ["barrier", "team"].contains(&entrant) { "shaped" } else { entrant };
+        let Some(barrier) = BarrierChoice::named(method, BarrierTuning::default()) else {
+            return Ok(None);
+        };
+        let run = BarrierRun::new(barrier, self.machine.clone());
+        let measured = BarrierRun { members: self.processors, ..run }.measure()?;
+        Ok(Some(measured.cycles_a_round * 1000.0 / f64::from(self.machine.clock_mhz)))
+    }
+
+    /// Million items a second.
+    fn exchange(&self, entrant: &str) -> Result<Option<f64>, Error> {
+        let (room, cores) = (ROOM.max(ROOM_A_THREAD * self.processors), self.cores);
+        let pool = match entrant {
+            "queue" => PoolChoice::custom("queue", move |_| {
+                let queue = Queue::on_machine(QueueShape::bounded(room));
+                Ok(Box::new(queue.map_err(|source| Error::Shape { method: "queue", source })?))
+            }),
+            "queue-unbounded" => PoolChoice::queue(),
+            "pool" => PoolChoice::custom("pool", move |_| {
+                let pool = Pool::on_machine(&PoolShape::for_processors(cores));
+                Ok(Box::new(pool.map_err(|source| Error::Shape { method: "pool", source })?))
+            }),
+            _ => return Ok(None),
+        };
+        let cycles = |jobs: u64| {
+            let workload = Workload::InTurns { jobs, work: 0 };
+            let run = JobsRun::new(pool.clone(), workload, self.machine.clone());
+            Ok(JobsRun { processors: self.processors, ..run }.measure()?.cycles)
+        };
+        // The longer run begins as the shorter one: what remains is without the first touch of lines.
+        let before = (ITEMS_BEFORE * self.processors as u64).min(MOST_ITEMS);
+        let items = (ITEMS * self.processors as u64).min(MOST_ITEMS);
+        let took = cycles(before + items)?.saturating_sub(cycles(before)?);
+        Ok(Some(self.million_a_second(items as f64 / took.max(1) as f64)))
+    }
+
+    fn million_a_second(&self, a_cycle: f64) -> f64 {
+        a_cycle * f64::from(self.machine.clock_mhz)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::survey::document::{Cell, Entrant, Unit, Whose};
+
+    fn two() -> Calibration {
+        Calibration {
+            cores: vec![0, 1],
+            transfer_ns: vec![vec![0.0, 40.0], vec![40.0, 0.0]],
+            ..Calibration::default()
+        }
+    }
+
+    fn asked(need: &str, entrant: &str, threads: usize) -> Asked {
+        Asked { need: need.to_owned(), entrant: entrant.to_owned(), threads, measured: 1.0 }
+    }
+
+    #[test]
+    fn one_word_is_as_fast_as_a_locked_add_alone_and_as_a_miss_in_company() {
+        let rows = validate(
+            &two(),
+            &[asked("numbers", "fetch_add", 1), asked("numbers", "fetch_add", 2)],
+            &ProgressBar::hidden(),
+        )
+        .unwrap();
+        // 18 cycles at 3 GHz, as nothing else was measured.
+        assert!((rows[0].simulated - 3000.0 / 18.0).abs() < 0.5, "{rows:?}");
+        // Half of (40 ns - 3 cycles): what a line takes to its next owner.
+        let expected = 2000.0 / 39.0;
+        assert!((rows[1].simulated / expected - 1.0).abs() < 0.05, "{rows:?}");
+    }
+
+    #[test]
+    fn everything_worthwhile_can_be_simulated() {
+        let all: Vec<Asked> = WORTHWHILE
+            .iter()
+            .flat_map(|(need, names)| names.iter().map(|name| asked(need, name, 2)))
+            .collect();
+        let rows = validate(&two(), &all, &ProgressBar::hidden()).unwrap();
+        let named = |row: &Compared| (row.need.clone(), row.entrant.clone());
+        let expected: Vec<_> = all.iter().map(|a| (a.need.clone(), a.entrant.clone())).collect();
+        assert_eq!(rows.iter().map(named).collect::<Vec<_>>(), expected);
+        assert!(rows.iter().all(|row| row.simulated > 0.0 && row.simulated.is_finite()));
+    }
+
+    #[test]
+    fn what_has_no_core_or_no_twin_is_left_out() {
+        let all =
+            [asked("numbers", "fetch_add", 3), asked("meeting", "std", 2), asked("loop", "x", 1)];
+        assert_eq!(validate(&two(), &all, &ProgressBar::hidden()).unwrap(), []);
+    }
+
+    #[test]
+    fn of_a_survey_the_worthwhile_is_asked_for() {
+        let cell = |threads| Cell { threads, median: 5.0, min: 4.0, max: 6.0, runs: vec![5.0] };
+        let entrant = |name: &str| Entrant {
+            name: name.to_owned(),
+            code: String::new(),
+            whose: Whose::Method,
+            cells: vec![cell(1), cell(2), cell(4)],
+        };
+        let need = |name: &str, entrants: &[&str]| Need {
+            name: name.to_owned(),
+            title: String::new(),
+            workload: String::new(),
+            unit: Unit::MillionPerSecond,
+            usual: String::new(),
+            entrants: entrants.iter().map(|name| entrant(name)).collect(),
+            advice: None,
+        };
+        let needs = [
+            need("numbers", &["counter", "gathering"]),
+            need("meeting", &["std", "central"]),
+            need("loop", &["rayon"]),
+        ];
+        let chosen: Vec<(String, usize)> =
+            ask(&needs, 2).into_iter().map(|asked| (asked.entrant, asked.threads)).collect();
+        let expected = [("counter", 1), ("counter", 2), ("central", 2)];
+        assert_eq!(chosen, expected.map(|(name, threads)| (name.to_owned(), threads)));
+    }
+
+    #[test]
+    fn there_are_prospects_for_more_cores() {
+        let one = Calibration { cores: vec![0], transfer_ns: vec![vec![0.0]], ..two() };
+        let found = prospects(&one, &ProgressBar::hidden()).unwrap();
+        assert_eq!(found.len(), MULTIPLES.len() * PROSPECTS.len());
+        assert!(found.iter().all(|prospect| prospect.simulated > 0.0));
+        let most = found.iter().map(|prospect| prospect.processors).max();
+        assert_eq!(most, Some(8));
+    }
+}
