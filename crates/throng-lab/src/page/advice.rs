@@ -100,6 +100,7 @@ fn recommendation(need: &Need, advice: &Advice) -> String {
             format!("<span>Use</span> {ours} <span>on {} threads</span>", where_better.join(", "))
         }
         Verdict::Either => format!("<span>No difference:</span> {usual} <span>or</span> {ours}"),
+        Verdict::Unclear => format!("<span>Not clear:</span> {usual} <span>or</span> {ours}"),
         Verdict::Usual => format!("<span>Keep</span> {usual}"),
     };
     let mut text = format!(

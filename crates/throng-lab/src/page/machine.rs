@@ -123,6 +123,7 @@ fn travel(calibration: &Calibration) -> String {
              column; the stronger the colour, the longer</figcaption>\n</figure>\n",
         );
     }
+    text.push_str(&care(calibration));
     text.push_str(&costs(calibration));
     if !calibration.machine.is_empty() {
         let _ = write!(
@@ -160,6 +161,29 @@ fn summary(calibration: &Calibration) -> String {
         rough(shortest),
         rough(longest),
     )
+}
+
+/// How sure the times are, and what had to be assumed.
+fn care(calibration: &Calibration) -> String {
+    let cores = calibration.transfer_ns.len();
+    let all = cores * cores.saturating_sub(1) / 2;
+    let mut notes = Vec::new();
+    if calibration.pairs > 0 && calibration.pairs < all {
+        notes.push(format!(
+            "Measured were {} of {} pairs; the others are taken to be as those of the same distance.",
+            calibration.pairs, all
+        ));
+    }
+    if calibration.spread > 0.0 && calibration.spread.is_finite() {
+        let percent = rough(100.0 * calibration.spread);
+        notes.push(format!("Measurements of the same pair usually lie {percent} % apart."));
+    }
+    notes.extend(calibration.notes.iter().map(|note| escaped(note)));
+    if notes.is_empty() {
+        return String::new();
+    }
+    let items: Vec<String> = notes.iter().map(|note| format!("<li>{note}</li>\n")).collect();
+    format!("<ul class=\"note\">\n{}</ul>\n", items.concat())
 }
 
 /// The name of a row or column.

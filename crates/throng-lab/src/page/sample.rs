@@ -2,10 +2,10 @@
 
 use crate::bench::setup::Setup;
 use crate::calibrate::{Calibration, Compared, Cost, Prospect, Validation};
+use crate::survey::BENCHMARK;
 use crate::survey::document::{
     Advice, Cell, Entrant, Gain, Layout, Need, Pace, Survey, Unit, Whose,
 };
-use crate::survey::read::BENCHMARK;
 
 /// Random enough for numbers that look measured, and always the same.
 struct Dice(u64);
@@ -100,6 +100,8 @@ pub(crate) fn odd() -> Survey {
     calibration.cores.clear();
     calibration.costs[0] = Cost { name: evil.to_owned(), ns: f64::NAN };
     calibration.machine = evil.to_owned();
+    calibration.notes.push(evil.to_owned());
+    (calibration.pairs, calibration.spread) = (0, f64::NAN);
     let validation = survey.validation.as_mut().expect("a sample has a validation");
     validation.rows[0].measured = 0.0;
     validation.rows[0].entrant = evil.to_owned();
@@ -249,6 +251,12 @@ fn calibration(processors: usize) -> Calibration {
             cost("a word of memory", 83.4),
         ],
         machine: "name = \"this machine\"\nprocessors = 2\n".to_owned(),
+        groups: [2, 8, 64].into_iter().filter(|&size| size < processors).collect(),
+        pairs: processors * (processors - 1) / 2,
+        spread: 0.042,
+        notes: vec![
+            "Memory was not measured: its time is that of a machine of this kind.".to_owned(),
+        ],
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) enum Verdict {
     Depends,
     /// It makes no difference.
     Either,
+    /// Runs of the same differ too much to tell.
+    Unclear,
     /// What most use today.
     Usual,
 }
@@ -25,6 +27,7 @@ impl Verdict {
         match (better, worse) {
             (true, false) => Verdict::Pick,
             (true, true) => Verdict::Depends,
+            (false, false) if advice.gains.iter().any(is_unclear) => Verdict::Unclear,
             (false, false) => Verdict::Either,
             (false, true) => Verdict::Usual,
         }
@@ -36,6 +39,7 @@ impl Verdict {
             Verdict::Pick => "pick",
             Verdict::Depends => "depends",
             Verdict::Either => "either",
+            Verdict::Unclear => "unclear",
             Verdict::Usual => "usual",
         }
     }
@@ -49,6 +53,11 @@ pub(super) fn is_better(gain: &Gain) -> bool {
 /// Whether something is lost on this number of threads.
 pub(super) fn is_worse(gain: &Gain) -> bool {
     gain.beyond_noise && gain.times <= 1.0 / WORTH
+}
+
+/// Whether it would be a difference if runs of the same did not differ as much.
+fn is_unclear(gain: &Gain) -> bool {
+    !gain.beyond_noise && !(1.0 / WORTH..=WORTH).contains(&gain.times)
 }
 
 #[cfg(test)]
@@ -69,7 +78,8 @@ mod tests {
         };
         assert_eq!(of(&[(2.0, true), (0.5, false)]), Verdict::Pick);
         assert_eq!(of(&[(2.0, true), (0.5, true)]), Verdict::Depends);
-        assert_eq!(of(&[(2.0, false), (1.05, true)]), Verdict::Either);
+        assert_eq!(of(&[(1.09, false), (1.05, true)]), Verdict::Either);
+        assert_eq!(of(&[(2.0, false), (1.05, true)]), Verdict::Unclear);
         assert_eq!(of(&[(1.0, true), (0.5, true)]), Verdict::Usual);
         assert_eq!(of(&[(f64::NAN, true)]), Verdict::Either);
         assert_eq!(of(&[]), Verdict::Either);
