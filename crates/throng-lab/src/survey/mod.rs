@@ -19,6 +19,8 @@ mod needs;
 mod plan;
 pub mod read;
 mod run;
+#[cfg(test)]
+pub(crate) mod sample;
 pub(crate) mod stop;
 pub mod table;
 mod text;
