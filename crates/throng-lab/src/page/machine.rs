@@ -154,12 +154,19 @@ fn summary(calibration: &Calibration) -> String {
     };
     let shortest = trips.clone().fold(f64::INFINITY, f64::min);
     let longest = trips.fold(0.0, f64::max);
+    let range = if shortest < longest {
+        format!(
+            " in the middle, {} for the nearest pair of cores and {} for the farthest",
+            rough(shortest),
+            rough(longest)
+        )
+    } else {
+        String::new()
+    };
     format!(
         "<p>When one core changes what another has changed before, the line with it has to come over: {} \
-         nanoseconds in the middle, {} for the nearest pair of cores and {} for the farthest.</p>\n",
+         nanoseconds{range}.</p>\n",
         rough(middle),
-        rough(shortest),
-        rough(longest),
     )
 }
 
@@ -194,9 +201,10 @@ fn core_name(calibration: &Calibration, i: usize) -> String {
 fn heat_table(calibration: &Calibration) -> String {
     let longest = trips(calibration).fold(0.0, f64::max);
     let cores = calibration.transfer_ns.len();
-    let mut table = "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Times between cores\">\n\
-                     <table class=\"heat\" id=\"heat\">\n<caption>Nanoseconds from the core of the row to the core of \
-                     the column</caption>\n<thead><tr><th scope=\"col\">core</th>"
+    // Not its caption, which would be as narrow as the table of two cores.
+    let mut table = "<p class=\"note\" id=\"heat-words\">Nanoseconds from the core of the row to the core of the \
+                     column</p>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Times between \
+                     cores\">\n<table class=\"heat\" id=\"heat\" aria-labelledby=\"heat-words\">\n<thead><tr><th scope=\"col\">core</th>"
         .to_owned();
     for i in 0..cores {
         let _ = write!(table, "<th scope=\"col\">{}</th>", core_name(calibration, i));

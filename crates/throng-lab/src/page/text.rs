@@ -63,11 +63,11 @@ pub(super) fn times(factor: f64) -> String {
     if factor.is_finite() { format!("{}×", short(factor)) } else { NONE.to_owned() }
 }
 
-/// The middle one of these; none where there is none that is finite.
+/// The middle one of these, the smaller one of two; none where there is none that is finite.
 pub(super) fn median(numbers: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = numbers.into_iter().filter(|number| number.is_finite()).collect();
     all.sort_by(f64::total_cmp);
-    all.get(all.len() / 2).copied()
+    all.get(all.len().saturating_sub(1) / 2).copied()
 }
 
 #[cfg(test)]
@@ -94,6 +94,7 @@ mod tests {
         assert_eq!([f64::NAN, 1234.5].map(rough), [NONE, "1 235"]);
         assert_eq!([f64::NAN, 2.314, 0.5].map(times), [NONE, "2.31×", "0.50×"]);
         assert_eq!(median([f64::NAN, 3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median([4.0, 3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median([f64::NAN]), None);
     }
 }
