@@ -12,6 +12,7 @@
 //! | `numbers` | every single number |
 //! | `method` | how it was measured |
 //! | `gallery` | the figures of the papers |
+//! | `verdict` | what the numbers of an advice come to |
 //! | `figures` | reads those from their folder |
 //! | `text` | what all of them need: text made harmless, numbers, the template |
 //!
@@ -31,6 +32,7 @@ mod simulator;
 #[cfg(test)]
 mod tests;
 mod text;
+mod verdict;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,6 +71,15 @@ const SCRIPTS: [&str; 5] = [
 /// The page, as one file of HTML.
 ///
 /// All text of the survey is made harmless, and numbers that are missing or not finite are shown as a dash.
+///
+/// ```
+/// use throng_lab::{page, survey::read::read};
+///
+/// let survey = read("browser/sample.json".as_ref())?;
+/// let page = page::html(&survey, &[]);
+/// assert!(page.contains("What to use on this machine"));
+/// # Ok::<(), throng_lab::error::Error>(())
+/// ```
 #[must_use]
 pub fn html(survey: &Survey, figures: &[Figure]) -> String {
     let parts = [

@@ -9,6 +9,7 @@ mod calibrate;
 mod compare;
 mod figures;
 mod model;
+mod page;
 mod run;
 mod simulate;
 mod simulate_barriers;
