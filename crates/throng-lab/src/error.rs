@@ -63,6 +63,18 @@ pub enum Error {
         /// What it says of the shape.
         source: ShapeError,
     },
+    /// The page of `throng watch` cannot be served where it should be.
+    Listen {
+        /// The address, with its port.
+        address: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// What `throng watch` showed went wrong.
+    Watched {
+        /// What went wrong.
+        what: String,
+    },
     /// The file for the numbers cannot be opened.
     OpenJson {
         /// The file.
@@ -223,12 +235,14 @@ impl Error {
             | Error::Folder { .. }
             | Error::Shape { .. }
             | Error::OpenJson { .. }
+            | Error::Listen { .. }
             | Error::Write { .. }
             | Error::StepLimit { .. }
             | Error::Simulation { .. } => 2,
             Error::SimulatedRun { .. }
             | Error::NetworkRun { .. }
             | Error::Chart { .. }
+            | Error::Watched { .. }
             | Error::Spawn { .. }
             | Error::Panicked { .. }
             | Error::Miscounted { .. }
@@ -262,6 +276,13 @@ impl fmt::Display for Error {
             Error::OpenJson { path, source } => {
                 write!(f, "--json {}: cannot be written: {source}", path.display())
             }
+            Error::Listen { address, source } if source.kind() == io::ErrorKind::AddrInUse => {
+                write!(f, "--port: {address} is in use; `--port 0` takes any port that is free")
+            }
+            Error::Listen { address, source } => {
+                write!(f, "--bind, --port: cannot listen on {address}: {source}")
+            }
+            Error::Watched { what } => write!(f, "while the counter was watched: {what}"),
             Error::Write { to, source } => write!(f, "cannot write to {to}: {source}"),
             Error::Chart { title, why } => write!(f, "the chart {title:?} cannot be drawn: {why}"),
             Error::Simulation { source: source @ SimError::NoStack { .. } } => {
@@ -327,6 +348,7 @@ impl std::error::Error for Error {
             Error::Simulation { source } => Some(source),
             Error::OpenJson { source, .. }
             | Error::Folder { source, .. }
+            | Error::Listen { source, .. }
             | Error::Write { source, .. }
             | Error::Spawn { source, .. } => Some(source),
             _ => None,

@@ -9,4 +9,5 @@ mod model;
 mod run;
 mod simulate;
 mod simulate_barriers;
+mod watch;
 mod whole;

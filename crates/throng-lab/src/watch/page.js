@@ -1,0 +1,612 @@
+"use strict";
+// The page of `throng watch`: asks for the state a few times a second and draws it.
+
+const POLL_MS = 200;
+const RETRY_MS = 1000;
+const TIMEOUT_MS = 3000;
+// A slider that was just moved is not moved back by what others say.
+const OWN_MS = 1200;
+const MINUTE_MS = 60_000;
+
+const $ = (id) => document.getElementById(id);
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const say = (id, text) => {
+  const element = $(id);
+  if (element.textContent !== text) element.textContent = text;
+};
+const show = (id, visible) => { $(id).hidden = !visible; };
+
+// ---- numbers in words
+
+const digits = (n) => (n >= 99.5 || (n >= 9.95 && n % 1 < 0.05) || n === Math.trunc(n)
+  ? Math.round(n).toString() : n.toPrecision(n >= 9.95 ? 3 : 2));
+
+function large(n) {
+  if (n >= 999.5e6) return `${digits(n / 1e9)} billion`;
+  if (n >= 999.5e3) return `${digits(n / 1e6)} million`;
+  if (n >= 9950) return `${digits(n / 1e3)} thousand`;
+  return digits(n);
+}
+
+const grouped = (n) => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
+
+function microseconds(us) {
+  if (us >= 1e6) return `${digits(us / 1e6)} s`;
+  if (us >= 1000) return `${digits(us / 1000)} ms`;
+  return `${digits(us)} µs`;
+}
+
+// ---- talking to the server
+
+let state = null;
+
+async function fetched(path, options = {}) {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), TIMEOUT_MS);
+  try {
+    const answer = await fetch(path, { ...options, cache: "no-store", signal: abort.signal });
+    return { ok: answer.ok, status: answer.status, text: await answer.text() };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function setStatus(kind, text) {
+  $("status").dataset.state = kind;
+  say("status", text);
+  document.body.classList.toggle("gone", kind === "gone");
+}
+
+async function poll() {
+  let next = POLL_MS;
+  try {
+    const answer = await fetched("/state");
+    if (!answer.ok) throw new Error(answer.text);
+    state = JSON.parse(answer.text);
+    setStatus("live", "live");
+    render();
+  } catch {
+    setStatus("gone", "the server is gone; trying again");
+    next = RETRY_MS;
+  }
+  setTimeout(poll, next);
+}
+
+// ---- the sliders
+
+const moved = new Map();
+let unsent = {};
+let sending = false;
+
+async function send() {
+  if (sending) return;
+  sending = true;
+  while (Object.keys(unsent).length > 0) {
+    const body = JSON.stringify(unsent);
+    unsent = {};
+    try {
+      const headers = { "Content-Type": "application/json" };
+      const answer = await fetched("/load", { method: "POST", headers, body });
+      show("refused", !answer.ok);
+      say("refused", answer.ok ? "" : answer.text);
+    } catch {
+      // The status says that the server is gone.
+    }
+    await new Promise((resolve) => setTimeout(resolve, 60));
+  }
+  sending = false;
+}
+
+// Between slider and value: work and pace grow by factors.
+const workOf = (position) => (position <= 0 ? 0
+  : Math.round(10 ** (1 + (position / 100) * (Math.log10(state.about.work_ns_max) - 1))));
+const workAt = (ns) => (ns <= 10 ? (ns > 0 ? 1 : 0)
+  : Math.round((100 * (Math.log10(ns) - 1)) / (Math.log10(state.about.work_ns_max) - 1)));
+const PACE = [4, 8];
+const paceOf = (position) => (position >= 100 ? state.about.pace_cycles_max
+  : Math.round(10 ** (PACE[0] + (position / 100) * (PACE[1] - PACE[0]))));
+const paceAt = (cycles) =>
+  Math.min(100, Math.round((100 * (Math.log10(cycles) - PACE[0])) / (PACE[1] - PACE[0])));
+
+const sliders = {
+  callers: {
+    name: () => state.about.callers, of: (position) => position, at: (value) => value,
+    now: () => state.load.callers, text: (value) => grouped(value),
+  },
+  work: {
+    name: () => "work_ns", of: workOf, at: workAt, now: () => state.load.work_ns,
+    text: (ns) => (ns === 0 ? "none" : ns < 1000 ? `${ns} ns` : `${digits(ns / 1000)} µs`),
+  },
+  pace: {
+    name: () => "pace_cycles", of: paceOf, at: paceAt, now: () => state.load.pace_cycles,
+    text: (cycles) => (cycles >= state.about.pace_cycles_max ? "all it can"
+      : microseconds(cycles / state.about.clock_mhz)),
+  },
+};
+
+for (const [id, slider] of Object.entries(sliders)) {
+  $(id).addEventListener("input", () => {
+    if (state === null) return;
+    const value = slider.of(Number($(id).value));
+    moved.set(id, performance.now());
+    say(`${id}-number`, slider.text(value));
+    unsent[slider.name()] = value;
+    send();
+  });
+}
+
+function renderSliders() {
+  const { about } = state;
+  say("callers-label", about.simulated ? "Processors that take numbers" : "Threads that take numbers");
+  $("callers").max = about.callers_max;
+  show("pace", about.simulated);
+  show("pace-label", about.simulated);
+  for (const [id, slider] of Object.entries(sliders)) {
+    const input = $(id);
+    input.disabled = false;
+    if (id === "pace" && !about.simulated) continue;
+    const own = performance.now() - (moved.get(id) ?? -Infinity) < OWN_MS;
+    if (own) continue;
+    const value = slider.now();
+    if (Number(input.value) !== slider.at(value)) input.value = slider.at(value);
+    say(`${id}-number`, slider.text(value));
+  }
+}
+
+// ---- words and numbers
+
+function render() {
+  const { about, seen, words, load } = state;
+  const size = about.simulated ? `, ${about.callers_max} processors, simulated` : "";
+  say("machine", about.simulated ? `${about.name}${size}: ${about.about}` : about.about);
+  say("headline", words.headline);
+  say("why", words.why);
+  show("try", words.try_this !== null);
+  say("try-command", words.try_this ?? "");
+  renderSliders();
+  say("throughput-now", large(seen.per_second));
+  const depth = seen.groups_of.length;
+  say("depth-now", depth === 0 ? "one word" : `groups of ${seen.groups_of.join(", of ")}`);
+  say("handed-out", grouped(seen.handed_out));
+  say("changes", grouped(seen.changes));
+  say("moves", grouped(seen.moves));
+  say("batch", (seen.estimated && depth > 0 ? "about " : "") + large(seen.batch));
+  for (const id of ["cycles-label", "cycles-now", "pace-now-label", "pace-now"]) {
+    show(id, about.simulated && seen.pace !== null);
+  }
+  if (seen.pace !== null) {
+    say("cycles-now", grouped(seen.per_million_cycles ?? 0));
+    const slow = seen.pace.held_up && load.callers > 0 ? ", as fast as it can" : "";
+    say("pace-now", microseconds(seen.pace.simulated_us_per_second) + slow);
+  }
+  say("legend-dots", about.simulated ? "dots: processors; hollow ones idle"
+    : "dots: threads; hollow ones are parked");
+  renderHottest();
+  const { at_ms: times, per_second: rates, depth: depths, callers } = state.past;
+  const shade = { values: callers, most: about.callers_max };
+  chart($("throughput-chart"), { now: state.at_ms, times, values: rates, shade });
+  chart($("depth-chart"), { now: state.at_ms, times, values: depths, steps: true, least: 2 });
+  layout();
+}
+
+function renderHottest() {
+  const { seen, load } = state;
+  let words = seen.hottest;
+  if (seen.estimated) {
+    // Not told by a machine of flesh and blood: from what is estimated.
+    const groups = seen.levels.flatMap((level, i) => level.map((group) => ({
+      name: `group of ${seen.groups_of[i]}, from core ${group.first}`, heat: group.heat,
+    })));
+    words = [{ name: "root", heat: seen.root }, ...groups];
+    words.sort((a, b) => b.heat.waiting - a.heat.waiting);
+    words = words.slice(0, 6);
+  }
+  const list = $("hottest");
+  while (list.children.length > words.length) list.lastChild.remove();
+  words.forEach((word, i) => {
+    let item = list.children[i];
+    if (item === undefined) {
+      item = document.createElement("li");
+      item.append(...["span", "span", "i"].map((name) => document.createElement(name)));
+      list.append(item);
+    }
+    const [name, waiting, bar] = item.children;
+    const text = word.heat.waiting >= 0.05 ? `${digits(word.heat.waiting)} wait` : "nobody waits";
+    if (name.textContent !== word.name) name.textContent = word.name;
+    if (waiting.textContent !== text) waiting.textContent = text;
+    bar.style.width = `${Math.min(100, (100 * word.heat.waiting) / Math.max(1, load.callers))}%`;
+    bar.style.background = heatColour(heatOf(word.heat));
+  });
+  say("hottest-note", seen.estimated
+    ? "how many stand in line there at a time: estimated from calls and cores"
+    : "how many stand in line there at a time, on the average, as the simulator counts it");
+}
+
+// ---- charts
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function nice(most) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(most, 1)));
+  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((n) => n * power).find((n) => n >= most) ?? most;
+}
+
+function chart(svg, { now, times, values, shade, steps = false, least = 1 }) {
+  const width = svg.clientWidth || 300;
+  const height = svg.clientHeight || 100;
+  const top = steps ? Math.max(least, ...values) : nice(Math.max(least, ...values) * 1.02);
+  const x = (time) => width * (1 - (now - time) / MINUTE_MS);
+  const y = (value, most = top) => height - 1 - (height - 14) * (value / most);
+  const path = (list, most, stepped) => list.map((value, i) => {
+    const point = `${x(times[i]).toFixed(1)},${y(value, most).toFixed(1)}`;
+    return i === 0 ? `M${point}` : stepped ? `H${x(times[i]).toFixed(1)}V${y(value, most).toFixed(1)}`
+      : `L${point}`;
+  }).join("");
+  const closed = (d) => (times.length === 0 ? ""
+    : `${d}V${height - 1}H${x(times[0]).toFixed(1)}Z`);
+  const line = path(values, top, steps);
+  const parts = [["path", { class: "grid", d: `M0,${y(0)}H${width}M0,${y(top)}H${width}` }]];
+  if (steps) {
+    for (let i = 1; i < top; i++) parts.push(["path", { class: "grid", d: `M0,${y(i)}H${width}` }]);
+  }
+  if (shade) parts.push(["path", { class: "shade", d: closed(path(shade.values, shade.most, true)) }]);
+  parts.push(["path", { class: "area", d: closed(line) }], ["path", { class: "line", d: line }]);
+  parts.push(["text", { x: 0, y: y(top) - 3 }, steps ? String(top) : large(top)]);
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  while (svg.children.length > parts.length) svg.lastChild.remove();
+  parts.forEach(([name, attributes, text], i) => {
+    let element = svg.children[i];
+    if (element?.tagName !== name) {
+      const fresh = document.createElementNS(SVG, name);
+      if (element === undefined) svg.append(fresh); else element.replaceWith(fresh);
+      element = fresh;
+    }
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    if (text !== undefined) element.textContent = text;
+  });
+}
+
+// ---- the drawing: root below, groups above it, callers at the top
+
+const canvas = $("tree");
+const paint = canvas.getContext("2d");
+const dots = [];
+const words = new Map();
+let sparks = [];
+let area = { width: 0, height: 0, dot: 4 };
+let colours = {};
+
+function readColours() {
+  const style = getComputedStyle(document.documentElement);
+  for (const name of ["cool", "warm", "hot", "dot", "idle", "ink", "soft", "line", "card"]) {
+    colours[name] = rgb(style.getPropertyValue(`--${name}`).trim());
+  }
+}
+
+const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+const css = ([r, g, b], alpha = 1) => `rgba(${r | 0},${g | 0},${b | 0},${alpha})`;
+const mix = (a, b, t) => a.map((from, i) => from + (b[i] - from) * t);
+const heatRgb = (heat) => (heat < 0.5 ? mix(colours.cool, colours.warm, heat * 2)
+  : mix(colours.warm, colours.hot, heat * 2 - 1));
+const heatColour = (heat, alpha = 1) => css(heatRgb(heat), alpha);
+
+// From 0 to 1: which part of all callers stands there in line.
+function heatOf(heat) {
+  const callers = Math.max(2, state.load.callers);
+  return Math.min(1, Math.sqrt(heat.waiting / callers) * 1.05);
+}
+
+// Where everything should be.
+function layout() {
+  const { width, height } = area;
+  if (state === null || width < 10) return;
+  const { seen, load, about } = state;
+  const heights = seen.groups_of.map(Math.log2);
+  const margin = 10;
+  const root = { x: width / 2, y: height - 44 };
+
+  // The lowest groups, each with its callers; several as one where there are too many to draw.
+  const blocks = new Map();
+  const size = heights.length > 0 ? seen.groups_of[0] : Infinity;
+  seen.at.forEach((at, caller) => {
+    const first = size === Infinity ? 0 : Math.floor(at / size) * size;
+    if (!blocks.has(first)) blocks.set(first, { first, callers: [] });
+    blocks.get(first).callers.push(caller);
+  });
+  let leaves = [...blocks.values()].sort((a, b) => a.first - b.first);
+  const bundle = Math.max(1, Math.ceil(leaves.length / Math.floor((width - 2 * margin) / 13)));
+  if (bundle > 1) {
+    const bundled = [];
+    for (let i = 0; i < leaves.length; i += bundle) {
+      const several = leaves.slice(i, i + bundle);
+      bundled.push({ first: several[0].first, callers: several.flatMap((one) => one.callers) });
+    }
+    leaves = bundled;
+  }
+  show("legend-bundle", bundle > 1);
+  say("legend-bundle", `each group drawn stands for ${bundle}`);
+
+  const levels = heights.length;
+  const crownBottom = root.y - (levels === 0 ? 0.42 : levels === 1 ? 0.5 : 0.58) * (height - 60);
+  const room = crownBottom - margin;
+  const gap = leaves.length > 1 ? Math.min(14, (0.25 * (width - 2 * margin)) / leaves.length) : 0;
+  const total = seen.at.length;
+  const share = (width - 2 * margin - gap * (leaves.length - 1)) / total;
+  let pitch = 22;
+  const rowsAt = (p) => Math.max(...leaves.map((leaf) =>
+    Math.ceil(leaf.callers.length / Math.max(1, Math.floor((leaf.callers.length * share) / p)))));
+  while (pitch > 3 && rowsAt(pitch) * pitch > room) pitch -= 0.5;
+  area.dot = Math.max(1.3, Math.min(7, pitch * 0.34));
+
+  let x = margin;
+  for (const leaf of leaves) {
+    const width = leaf.callers.length * share;
+    const columns = Math.max(1, Math.floor(width / pitch));
+    const rows = Math.ceil(leaf.callers.length / columns);
+    // As even as it gets.
+    const used = Math.ceil(leaf.callers.length / rows);
+    leaf.x = x + width / 2;
+    leaf.callers.forEach((caller, i) => {
+      const row = Math.floor(i / used);
+      const inRow = Math.min(used, leaf.callers.length - row * used);
+      const dot = (dots[caller] ??= { x: root.x, y: root.y, light: 0 });
+      dot.toX = leaf.x + ((i % used) - (inRow - 1) / 2) * pitch;
+      dot.toY = crownBottom - row * pitch;
+      dot.active = caller < load.callers;
+      dot.leaf = leaf;
+    });
+    leaf.left = leaf.x - (used * pitch) / 2;
+    leaf.right = leaf.x + (used * pitch) / 2;
+    x += width + gap;
+  }
+  const fastest = Math.max(1, ...seen.rates);
+  dots.length = total;
+  dots.forEach((dot, i) => { dot.toLight = dot.active ? 0.45 + (0.55 * seen.rates[i]) / fastest : 0; });
+
+  // The words: the root, and those of the groups.
+  for (const word of words.values()) word.leaving = true;
+  const place = (key, at) => {
+    const word = words.get(key) ?? { x: root.x, y: root.y, heat: 0, alpha: 0, radius: 2 };
+    words.set(key, Object.assign(word, { children: [], members: [], label: "" }, at, { leaving: false }));
+    return word;
+  };
+  const rootWord = place("root", {
+    toX: root.x, toY: root.y, toHeat: heatOf(seen.root), toRadius: 15, root: true,
+  });
+  let above = leaves;
+  let parents = null;
+  for (let level = 0; level < levels; level++) {
+    const groupSize = seen.groups_of[level];
+    const seenAt = new Map(seen.levels[level].map((group) => [group.first, group]));
+    const toY = root.y - ((root.y - crownBottom - 34) * (levels - level)) / levels - 4;
+    const made = new Map();
+    for (const child of above) {
+      const first = Math.floor(child.first / groupSize) * groupSize;
+      const all = level === 0 ? bundledHeat(seenAt, child, groupSize, bundle) : seenAt.get(first);
+      const key = `${groupSize}:${level === 0 ? child.first : first}`;
+      if (!made.has(key)) made.set(key, { first, children: [], heat: all?.heat, callers: all?.callers ?? 0 });
+      made.get(key).children.push(child);
+    }
+    parents = [];
+    for (const [key, group] of made) {
+      const toX = group.children.reduce((sum, child) => sum + (child.x ?? child.toX), 0) / group.children.length;
+      const word = place(key, {
+        toX, toY, toHeat: group.heat ? heatOf(group.heat) : 0, callers: group.callers,
+        toRadius: Math.max(3, Math.min(level === 0 ? 9 : 11, (width / made.size) * 0.22)),
+      });
+      word.first = group.first;
+      if (level === 0) word.members = group.children;
+      else word.children = group.children;
+      parents.push(word);
+    }
+    above = parents;
+  }
+  if (parents === null) rootWord.members = leaves;
+  else rootWord.children = parents;
+  rootWord.label = "root";
+  rootWord.detail = `${about.simulated || levels === 0 ? "" : "about "}${large(seen.root.visits_per_second)} visits a second`;
+  canvas.setAttribute("aria-label", `${state.words.headline} ${state.words.why}`);
+}
+
+// The heat of groups that are drawn as one.
+function bundledHeat(seenAt, leaf, groupSize, bundle) {
+  let most;
+  let callers = 0;
+  for (let i = 0; i < bundle; i++) {
+    const group = seenAt.get(leaf.first + i * groupSize);
+    callers += group?.callers ?? 0;
+    if (group && (most === undefined || group.heat.waiting > most.waiting)) most = group.heat;
+  }
+  return { heat: most, callers };
+}
+
+function resize() {
+  const box = canvas.getBoundingClientRect();
+  const scale = Math.min(devicePixelRatio || 1, 2.5);
+  canvas.width = Math.round(box.width * scale);
+  canvas.height = Math.round(box.height * scale);
+  paint.setTransform(scale, 0, 0, scale, 0, 0);
+  area.width = box.width;
+  area.height = box.height;
+  layout();
+}
+
+let lastFrame = 0;
+
+function frame(now) {
+  const seconds = Math.min(0.1, (now - lastFrame) / 1000);
+  lastFrame = now;
+  const ease = calm.matches ? 1 : 1 - Math.exp(-5 * seconds);
+  for (const dot of dots) {
+    dot.x += (dot.toX - dot.x) * ease;
+    dot.y += (dot.toY - dot.y) * ease;
+    dot.light += (dot.toLight - dot.light) * ease;
+  }
+  const root = words.get("root");
+  for (const [key, word] of words) {
+    if (word.leaving && root) Object.assign(word, { toX: root.x, toY: root.y });
+    word.x += (word.toX - word.x) * ease;
+    word.y += (word.toY - word.y) * ease;
+    word.heat += (word.toHeat - word.heat) * ease;
+    word.radius += (word.toRadius - word.radius) * ease;
+    word.alpha += ((word.leaving ? 0 : 1) - word.alpha) * ease;
+    if (word.leaving && word.alpha < 0.03) words.delete(key);
+  }
+  if (!calm.matches) fly(seconds);
+  draw();
+  requestAnimationFrame(frame);
+}
+
+function draw() {
+  paint.clearRect(0, 0, area.width, area.height);
+  const all = [...words.values()];
+  for (const word of all) {
+    for (const leaf of word.members) fan(word, leaf);
+    for (const child of word.children) branch(word, child);
+  }
+  for (const dot of dots) {
+    paint.beginPath();
+    paint.arc(dot.x, dot.y, area.dot, 0, 7);
+    if (dot.light > 0.05) {
+      paint.fillStyle = css(mix(colours.idle, colours.dot, dot.light), 1);
+      paint.fill();
+    } else {
+      paint.strokeStyle = css(colours.idle);
+      paint.lineWidth = 1;
+      paint.stroke();
+    }
+  }
+  for (const spark of sparks) {
+    paint.beginPath();
+    paint.arc(spark.x, spark.y, spark.radius, 0, 7);
+    paint.fillStyle = css(colours.warm, 0.9);
+    paint.fill();
+  }
+  // The hottest last, on top.
+  all.sort((a, b) => a.heat - b.heat).forEach(glow);
+}
+
+// From a word to all its callers.
+function fan(word, leaf) {
+  if (leaf.callers.length === 0) return;
+  const bottom = dots[leaf.callers[0]];
+  if (bottom === undefined) return;
+  const shift = bottom.y - bottom.toY;
+  const edge = bottom.toY + shift + area.dot + 3;
+  const active = leaf.callers.some((caller) => dots[caller]?.active);
+  const colour = active ? heatRgb(word.heat) : colours.idle;
+  const fill = paint.createLinearGradient(0, word.y, 0, edge);
+  fill.addColorStop(0, css(colour, 0.34 * word.alpha));
+  fill.addColorStop(1, css(colour, 0.07 * word.alpha));
+  const middle = (word.y + edge) / 2;
+  paint.beginPath();
+  paint.moveTo(word.x - 1, word.y);
+  paint.bezierCurveTo(word.x, middle, leaf.left, middle, leaf.left, edge);
+  paint.lineTo(leaf.right, edge);
+  paint.bezierCurveTo(leaf.right, middle, word.x, middle, word.x + 1, word.y);
+  paint.fillStyle = fill;
+  paint.fill();
+}
+
+function branch(word, child) {
+  const middle = (word.y + child.y) / 2;
+  paint.beginPath();
+  paint.moveTo(word.x, word.y);
+  paint.bezierCurveTo(word.x, middle, child.x, middle, child.x, child.y);
+  const colour = child.callers > 0 ? heatRgb(Math.max(word.heat, child.heat)) : colours.idle;
+  paint.strokeStyle = css(colour, 0.65 * Math.min(word.alpha, child.alpha));
+  paint.lineWidth = Math.max(1, Math.min(5, 0.6 * Math.sqrt(child.callers || 1)));
+  paint.stroke();
+}
+
+function glow(word) {
+  const { x, y, radius, heat, alpha } = word;
+  if (heat > 0.06) {
+    const reach = radius * (1.6 + 3.2 * heat);
+    const light = paint.createRadialGradient(x, y, radius * 0.5, x, y, reach);
+    light.addColorStop(0, heatColour(heat, 0.6 * heat * alpha));
+    light.addColorStop(1, heatColour(heat, 0));
+    paint.fillStyle = light;
+    paint.beginPath();
+    paint.arc(x, y, reach, 0, 7);
+    paint.fill();
+  }
+  paint.beginPath();
+  if (word.root) paint.roundRect(x - radius * 1.7, y - radius * 0.8, radius * 3.4, radius * 1.6, radius * 0.5);
+  else paint.arc(x, y, radius, 0, 7);
+  paint.fillStyle = heatColour(heat, alpha);
+  paint.fill();
+  if (word.label) {
+    paint.fillStyle = "#fff";
+    paint.font = "600 13px system-ui, sans-serif";
+    paint.textAlign = "center";
+    paint.textBaseline = "middle";
+    paint.fillText(word.label, x, y + 0.5);
+    paint.fillStyle = css(colours.soft);
+    paint.font = "12px system-ui, sans-serif";
+    paint.fillText(word.detail ?? "", x, y + radius + 12);
+  }
+}
+
+// ---- numbers on their way from the root to those who asked
+
+let owed = 0;
+
+function fly(seconds) {
+  const root = words.get("root");
+  if (state !== null && root !== undefined && state.seen.per_second > 0) {
+    const active = dots.filter((dot) => dot.active);
+    const rate = Math.min(36, 4 + 5 * Math.log10(1 + state.seen.per_second / 1e5) + active.length / 12);
+    owed = Math.min(4, owed + seconds * rate / Math.sqrt(Math.max(1, state.seen.batch)));
+    while (owed >= 1 && active.length > 0 && sparks.length < 160) {
+      owed -= 1;
+      launch(root, active[Math.floor(Math.random() * active.length)]);
+    }
+  }
+  sparks = sparks.filter((spark) => move(spark, seconds));
+}
+
+// One for a whole group, which parts there.
+function launch(root, dot) {
+  const path = [];
+  for (let word = root; word !== undefined;) {
+    path.push(word);
+    word = word.children.find((child) => holds(child, dot));
+  }
+  const many = path.length > 1 ? Math.max(1, Math.min(8, Math.round(state.seen.batch))) : 1;
+  sparks.push({ path: [...path, dot], step: 0, part: 0, x: root.x, y: root.y, many,
+    radius: Math.min(5, 1.7 * Math.sqrt(many)) });
+}
+
+const holds = (word, dot) =>
+  word.members.includes(dot.leaf) || word.children.some((child) => holds(child, dot));
+
+function move(spark, seconds) {
+  const [from, to] = [spark.path[spark.step], spark.path[spark.step + 1]];
+  spark.part += seconds * (spark.path.length > 2 ? 2.4 : 1.6);
+  const t = Math.min(1, spark.part);
+  const soft = t * t * (3 - 2 * t);
+  spark.x = from.x + (to.x - from.x) * soft;
+  spark.y = from.y + (to.y - from.y) * t;
+  if (t < 1) return true;
+  spark.step += 1;
+  spark.part = 0;
+  const last = spark.step === spark.path.length - 2;
+  if (last && spark.many > 1) {
+    const company = spark.path.at(-1).leaf.callers.map((caller) => dots[caller]);
+    const others = company.filter((dot) => dot?.active);
+    for (let i = 1; i < spark.many && others.length > 0; i++) {
+      const other = others[Math.floor(Math.random() * others.length)];
+      sparks.push({ path: [to, other], step: 0, part: 0, x: to.x, y: to.y, many: 1, radius: 1.7 });
+    }
+    spark.many = 1;
+    spark.radius = 1.7;
+  }
+  return spark.step < spark.path.length - 1;
+}
+
+readColours();
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", readColours);
+new ResizeObserver(resize).observe(canvas);
+requestAnimationFrame(frame);
+poll();
