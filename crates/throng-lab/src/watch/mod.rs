@@ -63,7 +63,8 @@ impl WatchPlan {
             Some(text) => text.trim().parse().map_err(|_| Error::Value {
                 option: "--bind",
                 value: text.clone(),
-                allowed: "an IP address, such as 127.0.0.1, ::1 or, for everybody, 0.0.0.0".to_owned(),
+                allowed: "an IP address, such as 127.0.0.1, ::1 or, for everybody, 0.0.0.0"
+                    .to_owned(),
             })?,
         };
         let port = optional("--port", typed.port.as_deref(), 0..=65_535)?.unwrap_or(DEFAULT_PORT);
@@ -73,17 +74,15 @@ impl WatchPlan {
             return Err(Error::Value {
                 option: "--processors",
                 value: value.clone(),
-                allowed: "left out, or come with a simulated machine, such as --machine server".to_owned(),
+                allowed: "left out, or come with a simulated machine, such as --machine server"
+                    .to_owned(),
             });
         }
         let sized = |machine: Machine| {
             let processors = processors.unwrap_or(machine.spec.processors.min(MAX_PROCESSORS));
             (machine, processors)
         };
-        Ok(WatchPlan {
-            address: SocketAddr::new(ip, port as u16),
-            machine: machine.map(sized),
-        })
+        Ok(WatchPlan { address: SocketAddr::new(ip, port as u16), machine: machine.map(sized) })
     }
 
     fn start(&self) -> Result<Arc<dyn World>, Error> {
@@ -118,7 +117,9 @@ pub fn watch(typed: &WatchArguments) -> Result<(), Error> {
     let loopback = address.ip().is_loopback();
     let site = Arc::new(Site { sampler: Sampler::new(Arc::clone(&world)), loopback });
     if !loopback {
-        output::say("note: --bind: everybody who can reach this machine can watch, and change the load\n");
+        output::say(
+            "note: --bind: everybody who can reach this machine can watch, and change the load\n",
+        );
     }
     let serving = Arc::clone(&site);
     // It ends with the program.

@@ -4,6 +4,7 @@
 //! are not wanted are parked. What was handed out is checked at the end, by sums that only 0, 1, 2, ..
 //! each once can have.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -116,7 +117,8 @@ impl NativeWorld {
         self.shared.stopping.store(true, Relaxed);
         let crew = std::mem::take(&mut *lock(&self.crew));
         crew.iter().for_each(|handle| handle.thread().unpark());
-        crew.into_iter().fold(true, |well, handle| handle.join().is_ok() && well)
+        let panicked = crew.into_iter().filter_map(|handle| handle.join().err()).count();
+        panicked == 0
     }
 }
 
@@ -217,7 +219,8 @@ fn sums_below(count: u64) -> [u64; 2] {
     let sum = n * n.saturating_sub(1) / 2;
     let odd = (2 * n).saturating_sub(1);
     // One of the two can be divided by 3.
-    let squares = if sum % 3 == 0 { (sum / 3).wrapping_mul(odd) } else { sum.wrapping_mul(odd / 3) };
+    let squares =
+        if sum % 3 == 0 { (sum / 3).wrapping_mul(odd) } else { sum.wrapping_mul(odd / 3) };
     [sum as u64, squares as u64]
 }
 
@@ -225,10 +228,13 @@ fn sums_below(count: u64) -> [u64; 2] {
 /// core is at its work or in a call, and all but one of those in a call at the same word wait.
 fn seen(load: Load, cores: usize, stats: Stats, at: Vec<usize>, rates: Vec<u64>) -> Snapshot {
     let per_second: f64 = rates.iter().sum::<u64>() as f64;
-    let on_cores = load.callers.min(cores) as f64 / load.callers.max(1) as f64;
+    // Two threads on one core do not run at the same time.
+    let cores_used: BTreeSet<usize> = at.iter().copied().take(load.callers).collect();
+    let on_cores = cores_used.len().min(cores) as f64 / load.callers.max(1) as f64;
     // Work is from 0 to so much.
     let work_s = load.work_ns as f64 * 1e-9 / 2.0;
-    let in_a_call = |callers: usize, rate: f64| (callers as f64 * on_cores - rate * work_s).max(0.0);
+    let in_a_call =
+        |callers: usize, rate: f64| (callers as f64 * on_cores - rate * work_s).max(0.0);
     let heights: Vec<u32> = stats.levels.heights().collect();
 
     // From the leaves down to the root: who comes there, and how often.
@@ -341,9 +347,11 @@ mod tests {
         });
         assert!(world.snapshot().per_second > 0.0);
         world.set_load(Load { callers: 0, work_ns: 0, pace_cycles: 0 });
-        until("nobody draws", || world.snapshot().per_second == 0.0 && {
-            thread::sleep(Duration::from_millis(20));
-            world.snapshot().per_second == 0.0
+        until("nobody draws", || {
+            world.snapshot().per_second == 0.0 && {
+                thread::sleep(Duration::from_millis(20));
+                world.snapshot().per_second == 0.0
+            }
         });
         assert_eq!(world.shared.slots[3].calls.load(Relaxed), 0, "it was never wanted");
         world.stop().unwrap();
@@ -420,8 +428,11 @@ mod tests {
         assert_eq!((groups.root.visits_per_second, groups.root.waiting), (300.0, 2.0));
 
         let two = seen(load, 8, stats(&[1, 2]), vec![0, 5, 1, 7], vec![100; 4]);
-        let callers: Vec<Vec<usize>> =
-            two.levels.iter().map(|level| level.iter().map(|group| group.callers).collect()).collect();
+        let callers: Vec<Vec<usize>> = two
+            .levels
+            .iter()
+            .map(|level| level.iter().map(|group| group.callers).collect())
+            .collect();
         assert_eq!(callers, [vec![2, 1, 1], vec![2, 2]]);
 
         let working = Load { work_ns: 2_000_000_000, ..load };

@@ -19,7 +19,7 @@ const show = (id, visible) => { $(id).hidden = !visible; };
 // ---- numbers in words
 
 const digits = (n) => (n >= 99.5 || (n >= 9.95 && n % 1 < 0.05) || n === Math.trunc(n)
-  ? Math.round(n).toString() : n.toPrecision(n >= 9.95 ? 3 : 2));
+  ? Math.round(n).toString() : n.toFixed(1));
 
 function large(n) {
   if (n >= 999.5e6) return `${digits(n / 1e9)} billion`;
@@ -166,7 +166,8 @@ function render() {
   renderSliders();
   say("throughput-now", large(seen.per_second));
   const depth = seen.groups_of.length;
-  say("depth-now", depth === 0 ? "one word" : `groups of ${seen.groups_of.join(", of ")}`);
+  say("depth-now", depth === 0 ? "one word"
+    : depth === 1 ? `groups of ${seen.groups_of[0]}` : `of ${seen.groups_of.join(", of ")}`);
   say("handed-out", grouped(seen.handed_out));
   say("changes", grouped(seen.changes));
   say("moves", grouped(seen.moves));
@@ -179,8 +180,8 @@ function render() {
     const slow = seen.pace.held_up && load.callers > 0 ? ", as fast as it can" : "";
     say("pace-now", microseconds(seen.pace.simulated_us_per_second) + slow);
   }
-  say("legend-dots", about.simulated ? "dots: processors; hollow ones idle"
-    : "dots: threads; hollow ones are parked");
+  say("legend-dots", about.simulated ? "dots: processors; hollow: idle"
+    : "dots: threads; hollow: parked");
   renderHottest();
   const { at_ms: times, per_second: rates, depth: depths, callers } = state.past;
   const shade = { values: callers, most: about.callers_max };
@@ -193,7 +194,7 @@ function renderHottest() {
   const { seen, load } = state;
   let words = seen.hottest;
   if (seen.estimated) {
-    // Not told by a machine of flesh and blood: from what is estimated.
+    // A real machine does not tell: from what is estimated.
     const groups = seen.levels.flatMap((level, i) => level.map((group) => ({
       name: `group of ${seen.groups_of[i]}, from core ${group.first}`, heat: group.heat,
     })));
@@ -211,7 +212,7 @@ function renderHottest() {
       list.append(item);
     }
     const [name, waiting, bar] = item.children;
-    const text = word.heat.waiting >= 0.05 ? `${digits(word.heat.waiting)} wait` : "nobody waits";
+    const text = word.heat.waiting >= 0.05 ? `${digits(word.heat.waiting)} in line` : "nobody in line";
     if (name.textContent !== word.name) name.textContent = word.name;
     if (waiting.textContent !== text) waiting.textContent = text;
     bar.style.width = `${Math.min(100, (100 * word.heat.waiting) / Math.max(1, load.callers))}%`;
@@ -219,7 +220,7 @@ function renderHottest() {
   });
   say("hottest-note", seen.estimated
     ? "how many stand in line there at a time: estimated from calls and cores"
-    : "how many stand in line there at a time, on the average, as the simulator counts it");
+    : "how many stand in line there at a time, as the simulator counts it; open batch: a group's word");
 }
 
 // ---- charts
@@ -278,7 +279,7 @@ let colours = {};
 
 function readColours() {
   const style = getComputedStyle(document.documentElement);
-  for (const name of ["cool", "warm", "hot", "dot", "idle", "ink", "soft", "line", "card"]) {
+  for (const name of ["cool", "mild", "warm", "hot", "dot", "idle", "ink", "soft", "line", "card"]) {
     colours[name] = rgb(style.getPropertyValue(`--${name}`).trim());
   }
 }
@@ -286,8 +287,9 @@ function readColours() {
 const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 const css = ([r, g, b], alpha = 1) => `rgba(${r | 0},${g | 0},${b | 0},${alpha})`;
 const mix = (a, b, t) => a.map((from, i) => from + (b[i] - from) * t);
-const heatRgb = (heat) => (heat < 0.5 ? mix(colours.cool, colours.warm, heat * 2)
-  : mix(colours.warm, colours.hot, heat * 2 - 1));
+const heatRgb = (heat) => (heat < 0.25 ? mix(colours.cool, colours.mild, heat / 0.25)
+  : heat < 0.55 ? mix(colours.mild, colours.warm, (heat - 0.25) / 0.3)
+    : mix(colours.warm, colours.hot, (heat - 0.55) / 0.45));
 const heatColour = (heat, alpha = 1) => css(heatRgb(heat), alpha);
 
 // From 0 to 1: which part of all callers stands there in line.
@@ -327,16 +329,17 @@ function layout() {
   say("legend-bundle", `each group drawn stands for ${bundle}`);
 
   const levels = heights.length;
-  const crownBottom = root.y - (levels === 0 ? 0.42 : levels === 1 ? 0.5 : 0.58) * (height - 60);
-  const room = crownBottom - margin;
+  const room = (levels === 0 ? 0.56 : levels === 1 ? 0.46 : 0.38) * (root.y - margin);
   const gap = leaves.length > 1 ? Math.min(14, (0.25 * (width - 2 * margin)) / leaves.length) : 0;
   const total = seen.at.length;
   const share = (width - 2 * margin - gap * (leaves.length - 1)) / total;
-  let pitch = 22;
+  let pitch = 32;
   const rowsAt = (p) => Math.max(...leaves.map((leaf) =>
     Math.ceil(leaf.callers.length / Math.max(1, Math.floor((leaf.callers.length * share) / p)))));
   while (pitch > 3 && rowsAt(pitch) * pitch > room) pitch -= 0.5;
-  area.dot = Math.max(1.3, Math.min(7, pitch * 0.34));
+  area.dot = Math.max(1.3, Math.min(9, pitch * 0.34));
+  const crownTop = margin + area.dot + 0.04 * height;
+  const crownBottom = Math.max(crownTop + (rowsAt(pitch) - 1) * pitch, 0.2 * height);
 
   let x = margin;
   for (const leaf of leaves) {
@@ -373,12 +376,13 @@ function layout() {
   const rootWord = place("root", {
     toX: root.x, toY: root.y, toHeat: heatOf(seen.root), toRadius: 15, root: true,
   });
+  const stem = 0.24 * (root.y - crownBottom);
   let above = leaves;
   let parents = null;
   for (let level = 0; level < levels; level++) {
     const groupSize = seen.groups_of[level];
     const seenAt = new Map(seen.levels[level].map((group) => [group.first, group]));
-    const toY = root.y - ((root.y - crownBottom - 34) * (levels - level)) / levels - 4;
+    const toY = root.y - ((root.y - crownBottom - stem) * (levels - level)) / levels;
     const made = new Map();
     for (const child of above) {
       const first = Math.floor(child.first / groupSize) * groupSize;
@@ -392,7 +396,7 @@ function layout() {
       const toX = group.children.reduce((sum, child) => sum + (child.x ?? child.toX), 0) / group.children.length;
       const word = place(key, {
         toX, toY, toHeat: group.heat ? heatOf(group.heat) : 0, callers: group.callers,
-        toRadius: Math.max(3, Math.min(level === 0 ? 9 : 11, (width / made.size) * 0.22)),
+        toRadius: Math.max(3, Math.min(level === 0 ? 12 : 14, (width / made.size) * 0.22)),
       });
       word.first = group.first;
       if (level === 0) word.members = group.children;
@@ -536,6 +540,13 @@ function glow(word) {
   else paint.arc(x, y, radius, 0, 7);
   paint.fillStyle = heatColour(heat, alpha);
   paint.fill();
+  if (!word.root && radius > 8.5 && word.callers > 0) {
+    paint.fillStyle = css([255, 255, 255], alpha);
+    paint.font = `600 ${radius > 10 ? 11 : 9}px system-ui, sans-serif`;
+    paint.textAlign = "center";
+    paint.textBaseline = "middle";
+    paint.fillText(String(word.callers), x, y + 0.5);
+  }
   if (word.label) {
     paint.fillStyle = "#fff";
     paint.font = "600 13px system-ui, sans-serif";

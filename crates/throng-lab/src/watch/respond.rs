@@ -97,7 +97,10 @@ impl Site {
         let host = match request.hosts.as_slice() {
             [host] if self.is_ours(host) => host,
             [_] => {
-                return Answer::refusal(421, "This server is known by its IP address, or as localhost.");
+                return Answer::refusal(
+                    421,
+                    "This server is known by its IP address, or as localhost.",
+                );
             }
             _ => return Answer::refusal(400, "A request must have one header Host."),
         };
@@ -132,7 +135,10 @@ impl Site {
         let kind = request.content_type.as_deref().unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/json") {
-            return Answer::refusal(415, "The load must be sent with Content-Type: application/json.");
+            return Answer::refusal(
+                415,
+                "The load must be sent with Content-Type: application/json.",
+            );
         }
         if request.body.len() > BODY_BYTES_MAX {
             return too_long();
@@ -287,7 +293,8 @@ mod tests {
         for host in ["127.0.0.1", "127.0.0.1:8080", "localhost:7171", "LOCALHOST", "[::1]:7171"] {
             assert_eq!(by(&[host], true), 200, "{host}");
         }
-        for host in ["example.com", "example.com:7171", "", "127.0.0.1.example.com", "::", "a:b:c"] {
+        for host in ["example.com", "example.com:7171", "", "127.0.0.1.example.com", "::", "a:b:c"]
+        {
             assert_eq!(by(&[host], true), 421, "{host}");
             assert_eq!(by(&[host], false), 421, "{host}");
         }

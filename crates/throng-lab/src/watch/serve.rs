@@ -209,7 +209,12 @@ enum Parsed {
     /// Not all of its head.
     Part,
     Wrong(Answer),
-    Head { request: Request, keep: bool, head_bytes: usize, body_bytes: usize },
+    Head {
+        request: Request,
+        keep: bool,
+        head_bytes: usize,
+        body_bytes: usize,
+    },
 }
 
 /// Parses the head of a request.
@@ -219,7 +224,9 @@ fn parse(bytes: &[u8]) -> Parsed {
     let head_bytes = match head.parse(bytes) {
         Ok(httparse::Status::Complete(length)) => length,
         Ok(httparse::Status::Partial) => return Parsed::Part,
-        Err(error) => return Parsed::Wrong(Answer::refusal(400, format!("This is no HTTP: {error}."))),
+        Err(error) => {
+            return Parsed::Wrong(Answer::refusal(400, format!("This is no HTTP: {error}.")));
+        }
     };
     let all = |name: &str| -> Vec<String> {
         let named = head.headers.iter().filter(|header| header.name.eq_ignore_ascii_case(name));
@@ -230,7 +237,10 @@ fn parse(bytes: &[u8]) -> Parsed {
     }
     let body_bytes = match all("Content-Length").as_slice() {
         [] if head.method == Some("POST") => {
-            return Parsed::Wrong(Answer::refusal(411, "The length must be told by Content-Length."));
+            return Parsed::Wrong(Answer::refusal(
+                411,
+                "The length must be told by Content-Length.",
+            ));
         }
         [] => 0,
         [length] if length.bytes().all(|c| c.is_ascii_digit()) => match length.parse::<usize>() {

@@ -253,7 +253,8 @@ impl Shared {
                 self.stop_for_a_look(stage, cpu);
             }
             if id >= self.wanted.load(Relaxed) {
-                let idle = (self.pace_cycles.load(Relaxed) / LOOKS_A_SECOND).min(STRETCH_CYCLES_MAX);
+                let idle =
+                    (self.pace_cycles.load(Relaxed) / LOOKS_A_SECOND).min(STRETCH_CYCLES_MAX);
                 // Not all at the same time.
                 cpu.pause(idle as u32 + cpu.random_below(JITTER_CYCLES) as u32);
                 continue;
@@ -337,7 +338,8 @@ fn seen(before: &Taken, now: &Taken, clock_mhz: u32, callers: usize) -> Snapshot
     let drawn: u64 = calls.sum();
     let memory = now.memory.since(&before.memory);
     let heat = |traffic: Traffic| Heat {
-        waiting: traffic.waited_cycles as f64 / cycles,
+        // A wait counts from its beginning, all of it: when many have just come, for more than there are.
+        waiting: (traffic.waited_cycles as f64 / cycles).min(callers as f64),
         visits_per_second: per_second(traffic.accesses()),
     };
     let root = memory.lines.iter().find(|(place, _)| place.name == "root");
@@ -366,7 +368,9 @@ fn seen(before: &Taken, now: &Taken, clock_mhz: u32, callers: usize) -> Snapshot
         groups_of: heights.iter().map(|height| 1 << height).collect(),
         at: (0..rates.len()).collect(),
         rates,
-        hottest: hottest(&memory).map(|(name, traffic)| Hot { name, heat: heat(traffic) }).collect(),
+        hottest: hottest(&memory)
+            .map(|(name, traffic)| Hot { name, heat: heat(traffic) })
+            .collect(),
         estimated: false,
         pace: Some(Pace {
             simulated_us: us(now.cycles as f64),
@@ -409,7 +413,8 @@ fn words_of_groups(
         words.sort_by_key(|traffic| Reverse(traffic.accesses()));
         words
     };
-    let begin_here = |first: usize| heights.iter().filter(|&&h| first.is_multiple_of(1 << h)).count();
+    let begin_here =
+        |first: usize| heights.iter().filter(|&&h| first.is_multiple_of(1 << h)).count();
     let lowest = heights.iter().min().map_or(1, |&lowest| 1 << lowest);
     let beside: Vec<u64> = (0..processors)
         .step_by(lowest)

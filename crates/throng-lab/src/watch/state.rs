@@ -248,7 +248,10 @@ pub(super) mod tests {
             (r#"{"threads": 1e99}"#, "threads must be"),
             (r#"{"threads": "4"}"#, "threads must be"),
             (r#"{"threads": null}"#, "threads must be"),
-            (r#"{"threads": 4, "work_ns": 10001}"#, "work_ns must be a whole number from 0 to 10 000."),
+            (
+                r#"{"threads": 4, "work_ns": 10001}"#,
+                "work_ns must be a whole number from 0 to 10 000.",
+            ),
             (r#"{"processors": 4}"#, "A load has no \"processors\""),
             (r#"{"pace_cycles": 20000}"#, "A load has no \"pace_cycles\""),
         ] {

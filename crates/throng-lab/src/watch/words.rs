@@ -39,7 +39,9 @@ impl Words {
             [] => format!("One word: {who} {take} {rate} numbers a second."),
             [one] => format!("Groups of {one}: {who} {take} {rate} numbers a second."),
             [small, .., large] => {
-                format!("Groups of {small} in groups of {large}: {who} {take} {rate} numbers a second.")
+                format!(
+                    "Groups of {small} in groups of {large}: {who} {take} {rate} numbers a second."
+                )
             }
         };
         say(headline, why(about, load, seen))
@@ -58,8 +60,8 @@ fn why(about: &About, load: Load, seen: &Snapshot) -> String {
     }
     let tried = match seen.changes / 2 {
         0 => String::new(),
-        1 => " It has tried groups once, and came back.".to_owned(),
-        times => format!(" It has tried other shapes {times} times."),
+        1 => " It has tried groups, and came back.".to_owned(),
+        _ => format!(" It has changed its shape {} times, trials included.", seen.changes),
     };
     if load.callers == 1 {
         return format!("Alone, a number is one atomic addition; nothing is faster.{tried}");

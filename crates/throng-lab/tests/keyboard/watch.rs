@@ -134,9 +134,8 @@ fn a_simulated_machine_is_watched_the_same_way() {
     let watch = Watch::start(&["--machine", "server", "--processors", "16"]);
     watch.until("numbers", |state| state["seen"]["per_second"].as_f64() > Some(0.0));
     let state = watch.state();
-    assert_eq!((&state["about"]["name"], &state["about"]["callers_max"]), {
-        (&Value::from("server"), &Value::from(16))
-    });
+    assert_eq!(state["about"]["name"], "server");
+    assert_eq!(state["about"]["callers_max"], 16);
     assert!(watch.post(r#"{"processors": 16}"#).contains(" 200 "));
     watch.until("all of them", |state| {
         state["seen"]["rates"].as_array().unwrap().iter().all(|rate| rate.as_u64() > Some(0))
@@ -173,7 +172,10 @@ fn what_cannot_be_watched_is_refused_in_one_line() {
             &["--machine", "server", "--processors", "0"],
             "--processors 0: must be a whole number from 1 to 1024",
         ),
-        (&["--processors", "8"], "--processors 8: must be left out, or come with a simulated machine"),
+        (
+            &["--processors", "8"],
+            "--processors 8: must be left out, or come with a simulated machine",
+        ),
         (&["--machine", "serever"], "machine serever: no such machine; did you mean server?"),
     ] {
         let said = refusal(throng(&[&["watch"], arguments].concat()));
