@@ -12,6 +12,7 @@
 //!
 //! Viewers get what was written down anyway, so that the measurement does not notice how many there are.
 
+mod groups;
 pub mod native;
 pub mod respond;
 pub mod sampler;

@@ -9,6 +9,7 @@ use super::sampler::Sampler;
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
+const DRAWING: &str = include_str!("tree.js");
 const ICON: &str = include_str!("icon.svg");
 
 /// No load is longer than this.
@@ -106,7 +107,7 @@ impl Site {
         };
         let path = request.path.split('?').next().unwrap_or_default();
         let allow = match path {
-            "/" | "/page.css" | "/page.js" | "/icon.svg" | "/state" => "GET, HEAD",
+            "/" | "/page.css" | "/page.js" | "/tree.js" | "/icon.svg" | "/state" => "GET, HEAD",
             "/load" => "POST",
             _ => {
                 return Answer::refusal(404, "There is nothing here; the page is at /.");
@@ -120,6 +121,7 @@ impl Site {
             "/" => Answer::fixed("text/html; charset=utf-8", PAGE),
             "/page.css" => Answer::fixed("text/css; charset=utf-8", STYLE),
             "/page.js" => Answer::fixed("text/javascript; charset=utf-8", SCRIPT),
+            "/tree.js" => Answer::fixed("text/javascript; charset=utf-8", DRAWING),
             "/icon.svg" => Answer::fixed("image/svg+xml", ICON),
             "/state" => Answer::json(200, Content::Shared(self.sampler.shown())),
             _ => self.set_load(request, host),
@@ -206,6 +208,7 @@ mod tests {
             ("/?from=here", "text/html", "<!doctype html>"),
             ("/page.css", "text/css", "prefers-color-scheme"),
             ("/page.js", "text/javascript", "fetch("),
+            ("/tree.js", "text/javascript", "function layout("),
             ("/icon.svg", "image/svg+xml", "<svg"),
             ("/state", "application/json", "\"load\":{\"callers\":2"),
         ] {
