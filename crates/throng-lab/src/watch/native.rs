@@ -361,15 +361,19 @@ mod tests {
     #[test]
     fn work_between_calls_takes_effect() {
         let world = NativeWorld::start(1, 1).unwrap();
+        // The best of some: others may want the core, too.
         let rate = || {
-            world.snapshot();
-            thread::sleep(Duration::from_millis(30));
-            world.snapshot().per_second
+            let rates = (0..4).map(|_| {
+                world.snapshot();
+                thread::sleep(Duration::from_millis(10));
+                world.snapshot().per_second
+            });
+            rates.fold(0.0, f64::max)
         };
-        until("it draws", || handed_out(&world) > 0);
-        let without = rate();
+        until("it is fast without", || rate() > 2e6);
         world.set_load(Load { callers: 1, work_ns: 10_000, pace_cycles: 0 });
-        until("work slows it down", || rate() < without / 4.0);
+        // 5 us on the average.
+        until("work slows it down", || (1.0..1e6).contains(&rate()));
         world.stop().unwrap();
     }
 

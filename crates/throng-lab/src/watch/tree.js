@@ -46,7 +46,9 @@ function layout() {
     blocks.get(first).callers.push(caller);
   });
   let leaves = [...blocks.values()].sort((a, b) => a.first - b.first);
-  const bundle = Math.max(1, Math.ceil(leaves.length / Math.floor((width - 2 * margin) / 13)));
+  const most = Math.max(1, Math.floor((width - 2 * margin) / 13));
+  // A power of two, so that none belongs to two larger groups.
+  const bundle = 2 ** Math.max(0, Math.ceil(Math.log2(leaves.length / most)));
   if (bundle > 1) {
     const bundled = [];
     for (let i = 0; i < leaves.length; i += bundle) {
