@@ -98,6 +98,18 @@ pub enum Error {
         /// What it says of the shape.
         source: ShapeError,
     },
+    /// The page of `throng watch` cannot be served where it should be.
+    Listen {
+        /// The address, with its port.
+        address: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// What `throng watch` showed went wrong.
+    Watched {
+        /// What went wrong.
+        what: String,
+    },
     /// The file for the numbers cannot be opened.
     OpenJson {
         /// The file.
@@ -262,12 +274,14 @@ impl Error {
             | Error::Shape { .. }
             | Error::OpenJson { .. }
             | Error::OpenOutput { .. }
+            | Error::Listen { .. }
             | Error::Write { .. }
             | Error::StepLimit { .. }
             | Error::Simulation { .. } => 2,
             Error::SimulatedRun { .. }
             | Error::NetworkRun { .. }
             | Error::Chart { .. }
+            | Error::Watched { .. }
             | Error::Spawn { .. }
             | Error::Panicked { .. }
             | Error::Miscounted { .. }
@@ -324,6 +338,13 @@ impl fmt::Display for Error {
                 "{option} {}: cannot be written: {source}; choose another file with {option} FILE",
                 path.display()
             ),
+            Error::Listen { address, source } if source.kind() == io::ErrorKind::AddrInUse => {
+                write!(f, "--port: {address} is in use; `--port 0` takes any port that is free")
+            }
+            Error::Listen { address, source } => {
+                write!(f, "--bind, --port: cannot listen on {address}: {source}")
+            }
+            Error::Watched { what } => write!(f, "while the counter was watched: {what}"),
             Error::Write { to, source } => write!(f, "cannot write to {to}: {source}"),
             Error::Chart { title, why } => write!(f, "the chart {title:?} cannot be drawn: {why}"),
             Error::Simulation { source: source @ SimError::NoStack { .. } } => {
@@ -390,6 +411,7 @@ impl std::error::Error for Error {
             Error::OpenJson { source, .. }
             | Error::OpenOutput { source, .. }
             | Error::Folder { source, .. }
+            | Error::Listen { source, .. }
             | Error::Write { source, .. }
             | Error::Spawn { source, .. } => Some(source),
             _ => None,

@@ -388,7 +388,8 @@ impl Engine {
         }
     }
 
-    fn memory_report(&self) -> MemoryReport {
+    /// What the memory has done.
+    pub(crate) fn memory_report(&self) -> MemoryReport {
         let traffic =
             |(line, &place): (usize, &Place)| (place, self.memory.traffic(line as LineId));
         let lines: Vec<_> = self.lines.iter().enumerate().map(traffic).collect();

@@ -7,6 +7,7 @@ use throng::machine::{Cpu, Machine, Place, SplitMix64};
 
 use crate::cell::SimCell;
 use crate::random::{Purpose, random};
+use crate::report::MemoryReport;
 use crate::turn::{self, LineAddress};
 use crate::word::{POLL_CYCLES, SimWord};
 
@@ -71,6 +72,53 @@ impl SimCpu {
     #[must_use]
     pub fn last_noted(&self, what: &str) -> Option<u64> {
         self.noted.borrow().iter().find(|noted| noted.0 == what).map(|noted| noted.1)
+    }
+
+    /// What the memory has done so far: what [`Outcome::memory`](crate::Outcome::memory) tells at the
+    /// end, for whoever watches a run that goes on. Free, and changes nothing.
+    ///
+    /// ```
+    /// use throng::counter::{Counting, Hardware};
+    /// use throng_sim::{Sim, Simulation};
+    ///
+    /// let outcome = Simulation::new().run(
+    ///     || Hardware::<Sim>::on_machine(),
+    ///     |counter, cpu| {
+    ///         counter.next_on(cpu);
+    ///         cpu.memory_so_far().total.accesses()
+    ///     },
+    /// )?;
+    /// assert_eq!((outcome.results[0], outcome.accesses), (Some(1), 1));
+    /// # Ok::<(), throng_sim::SimError>(())
+    /// ```
+    #[must_use]
+    pub fn memory_so_far(&self) -> MemoryReport {
+        turn::memory_so_far()
+    }
+
+    /// What `look` returns, which is done aside: it takes no time, costs nothing and is not recorded,
+    /// as if it were done before the run. For whoever watches a run that goes on; what waits in there
+    /// for others panics.
+    ///
+    /// ```
+    /// use throng::Counter;
+    /// use throng::counter::Counting;
+    /// use throng_sim::{Sim, Simulation};
+    ///
+    /// let outcome = Simulation::new().run(
+    ///     || Counter::builder().on_machine::<Sim>(),
+    ///     |counter, cpu| {
+    ///         counter.next_on(cpu);
+    ///         let before = cpu.memory_so_far();
+    ///         let next = cpu.aside(|| counter.stats().next);
+    ///         (next, before == cpu.memory_so_far())
+    ///     },
+    /// )?;
+    /// assert_eq!(outcome.results[0], Some((1, true)));
+    /// # Ok::<(), throng_sim::SimError>(())
+    /// ```
+    pub fn aside<T>(&self, look: impl FnOnce() -> T) -> T {
+        turn::aside(look)
     }
 
     /// A processor for use before or after the run: to fill a structure in the setup, or to look

@@ -16,6 +16,7 @@
 //! the other processors would seem to be panicking too.
 
 use std::cell::{RefCell, RefMut};
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread::panicking;
 
@@ -26,6 +27,7 @@ use crate::engine::{Engine, Phase};
 use crate::error::SimError;
 use crate::faults::Before;
 use crate::memory::{Kind, LineId};
+use crate::report::MemoryReport;
 use crate::trace::Operation;
 
 type Slot = RefCell<Option<Engine>>;
@@ -345,6 +347,32 @@ pub(crate) fn pass(cycles: u64) -> bool {
 /// The time; 0 without a simulation.
 pub(crate) fn now() -> u64 {
     ENGINE.with_borrow(|slot| slot.as_ref().map_or(0, Engine::own_now))
+}
+
+/// What the memory has done so far; nothing without a simulation.
+pub(crate) fn memory_so_far() -> MemoryReport {
+    ENGINE.with_borrow(|slot| slot.as_ref().map(Engine::memory_report).unwrap_or_default())
+}
+
+/// What `look` returns, done as operations are before the run.
+pub(crate) fn aside<T>(look: impl FnOnce() -> T) -> T {
+    /// Sets the phase back, however `look` ends.
+    struct Back(Option<Phase>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            swap_phase(self.0);
+        }
+    }
+    let _back = Back(swap_phase(Some(Phase::Setup)));
+    look()
+}
+
+/// Sets the phase of the simulation of this thread, if there is one; returns what it was.
+fn swap_phase(phase: Option<Phase>) -> Option<Phase> {
+    ENGINE.with_borrow_mut(|slot| {
+        let (engine, phase) = (slot.as_mut()?, phase?);
+        Some(mem::replace(&mut engine.phase, phase))
+    })
 }
 
 /// Something that an algorithm tells; nobody listens but while processors run.

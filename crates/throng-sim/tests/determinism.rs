@@ -160,3 +160,25 @@ fn processors_draw_different_numbers_and_the_seed_decides_them() {
     assert_eq!(draw(1), draw(1));
     assert_ne!(draw(1), draw(2));
 }
+
+#[test]
+fn who_watches_from_aside_changes_nothing() {
+    let run = |watched: bool| {
+        let body = move |all: &Everything, cpu: &SimCpu| {
+            let mut seen = 0;
+            let sum = body(all, cpu);
+            if watched {
+                seen = cpu.aside(|| all.words.iter().map(|word| word.load(Relaxed)).sum());
+                seen += cpu.memory_so_far().total.accesses();
+            }
+            (body(all, cpu) + sum, seen)
+        };
+        Simulation::new().processors(8).run(setup, body).unwrap()
+    };
+    let (alone, watched) = (run(false), run(true));
+    assert_eq!((alone.trace_hash, alone.cycles, alone.steps), {
+        (watched.trace_hash, watched.cycles, watched.steps)
+    });
+    let seen: Vec<u64> = watched.results.into_iter().flatten().map(|(_, seen)| seen).collect();
+    assert!(seen.iter().all(|&seen| seen > 10), "{seen:?}");
+}

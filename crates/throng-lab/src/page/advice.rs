@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::text::{escaped, times};
-use super::verdict::{Verdict, is_better, is_worse};
 use crate::numbers::{counted, short};
 use crate::survey::document::{Advice, Gain, Need, Survey};
+use crate::survey::verdict::{Verdict, is_better, is_worse};
 
 /// What the page is about, and the machine in words.
 pub(super) fn head(survey: &Survey) -> String {
@@ -87,7 +87,7 @@ fn recommendation(need: &Need, advice: &Advice) -> String {
     let usual = need.entrant(&need.usual).map_or(&need.usual, |entrant| &entrant.code);
     let code = |code: &str| format!("<code>{}</code>", escaped(code));
     let (ours, usual) = (code(&advice.code), code(usual));
-    let headline = match Verdict::of(advice) {
+    let headline = match Verdict::of(&advice.gains) {
         _ if advice.pick == need.usual => format!("<span>Keep</span> {ours}"),
         Verdict::Pick => format!("<span>Use</span> {ours}"),
         Verdict::Depends => {

@@ -12,7 +12,6 @@
 //! | `numbers` | every single number |
 //! | `method` | how it was measured |
 //! | `gallery` | the figures of the papers |
-//! | `verdict` | what the numbers of an advice come to |
 //! | `figures` | reads those from their folder |
 //! | `text` | what all of them need: text made harmless, numbers, the template |
 //!
@@ -32,7 +31,6 @@ mod simulator;
 #[cfg(test)]
 mod tests;
 mod text;
-mod verdict;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::text::{NONE, escaped, rough};
-use super::verdict::Verdict;
 use crate::survey::document::{Need, Survey, Unit, Whose};
+use crate::survey::verdict::Verdict;
 
 /// All needs.
 pub(super) fn sections(survey: &Survey) -> String {
@@ -38,7 +38,7 @@ fn section(i: usize, need: &Need) -> String {
 }
 
 fn verdict(need: &Need) -> Option<Verdict> {
-    need.advice.as_ref().map(Verdict::of)
+    need.advice.as_ref().map(|advice| Verdict::of(&advice.gains))
 }
 
 /// "million a second; more is better".

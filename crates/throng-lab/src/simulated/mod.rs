@@ -394,7 +394,7 @@ pub fn silence_caught_panics() {
 }
 
 /// What `work` returns, or the message of its panic.
-fn catching<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn catching<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     CATCHING.set(true);
     let result = panic::catch_unwind(AssertUnwindSafe(work));
     CATCHING.set(false);

@@ -15,4 +15,5 @@ mod simulate;
 mod simulate_barriers;
 mod surveys;
 mod table;
+mod watch;
 mod whole;

@@ -1,13 +1,13 @@
 //! What the gains of an advice come to: ours, the usual, or either.
 
-use crate::survey::document::{Advice, Gain};
+use super::document::Gain;
 
-/// Up to so much more or less is no difference worth a change of a program, as in the words of the advice.
-const WORTH: f64 = 1.1;
+/// Up to so much more or less is no difference worth a change of a program.
+pub(crate) const WORTH: f64 = 1.1;
 
 /// What is recommended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     /// What the advice picks.
     Pick,
     /// What the advice picks, on some numbers of threads; on others it loses.
@@ -21,20 +21,20 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    pub(super) fn of(advice: &Advice) -> Self {
-        let better = advice.gains.iter().any(is_better);
-        let worse = advice.gains.iter().any(is_worse);
+    pub(crate) fn of(gains: &[Gain]) -> Self {
+        let better = gains.iter().any(is_better);
+        let worse = gains.iter().any(is_worse);
         match (better, worse) {
             (true, false) => Verdict::Pick,
             (true, true) => Verdict::Depends,
-            (false, false) if advice.gains.iter().any(is_unclear) => Verdict::Unclear,
+            (false, false) if gains.iter().any(is_unclear) => Verdict::Unclear,
             (false, false) => Verdict::Either,
             (false, true) => Verdict::Usual,
         }
     }
 
     /// A word for the script.
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Verdict::Pick => "pick",
             Verdict::Depends => "depends",
@@ -46,12 +46,12 @@ impl Verdict {
 }
 
 /// Whether it is worth it on this number of threads.
-pub(super) fn is_better(gain: &Gain) -> bool {
+pub(crate) fn is_better(gain: &Gain) -> bool {
     gain.beyond_noise && gain.times >= WORTH
 }
 
 /// Whether something is lost on this number of threads.
-pub(super) fn is_worse(gain: &Gain) -> bool {
+pub(crate) fn is_worse(gain: &Gain) -> bool {
     gain.beyond_noise && gain.times <= 1.0 / WORTH
 }
 
@@ -69,12 +69,7 @@ mod tests {
         let of = |gains: &[(f64, bool)]| {
             let gain =
                 |&(times, beyond_noise): &(f64, bool)| Gain { threads: 1, times, beyond_noise };
-            Verdict::of(&Advice {
-                pick: "a".to_owned(),
-                code: "A".to_owned(),
-                gains: gains.iter().map(gain).collect(),
-                words: String::new(),
-            })
+            Verdict::of(&gains.iter().map(gain).collect::<Vec<_>>())
         };
         assert_eq!(of(&[(2.0, true), (0.5, false)]), Verdict::Pick);
         assert_eq!(of(&[(2.0, true), (0.5, true)]), Verdict::Depends);

@@ -1,0 +1,419 @@
+//! Viewers: connections, and how much each may ask of the server.
+//!
+//! Every connection has a thread, which sleeps nearly always, and there are only so many. Whoever is slow
+//! to ask or to take the answer is cut off, and until then holds up nobody but itself. (Servers that could
+//! do this for us read headers without a limit of length or time, or take any number of connections.)
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::respond::{Answer, BODY_BYTES_MAX, Request, Site, too_long};
+
+/// What viewers may ask for.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// So many at a time.
+    pub viewers: usize,
+    /// So long to ask, and so long to take the answer.
+    pub patience: Duration,
+}
+
+/// Enough for a class room.
+pub const BOUNDS: Bounds = Bounds { viewers: 128, patience: Duration::from_secs(5) };
+
+/// The longest request line and headers, together.
+const HEAD_BYTES_MAX: usize = 8 << 10;
+const HEADERS_MAX: usize = 64;
+
+/// What is read from somebody who will be cut off, so that the answer gets through before.
+const LINGER_BYTES: u64 = 64 << 10;
+
+const STACK_BYTES: usize = 128 << 10;
+
+/// Nothing comes from elsewhere, and nobody else may show it.
+const HEADERS: &str = "Content-Security-Policy: default-src 'none'; script-src 'self'; \
+    style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'\r\n\
+    X-Content-Type-Options: nosniff\r\n\
+    Cross-Origin-Resource-Policy: same-origin\r\n\
+    Referrer-Policy: no-referrer\r\n\
+    Cache-Control: no-store\r\n";
+
+/// Serves whoever comes, for ever.
+pub fn serve(listener: &TcpListener, site: &Arc<Site>, bounds: Bounds) {
+    let viewers = Arc::new(AtomicUsize::new(0));
+    loop {
+        let Ok((stream, _)) = listener.accept() else {
+            // The system has no more of something; perhaps later.
+            thread::sleep(Duration::from_millis(50));
+            continue;
+        };
+        if viewers.fetch_add(1, Acquire) >= bounds.viewers {
+            viewers.fetch_sub(1, Release);
+            turn_away(stream);
+            continue;
+        }
+        let seat = Seat(Arc::clone(&viewers));
+        let site = Arc::clone(site);
+        let thread = thread::Builder::new().name("viewer".to_owned()).stack_size(STACK_BYTES);
+        // Without a thread the connection is dropped, and the viewer may try again.
+        let _ = thread.spawn(move || {
+            let _seat = seat;
+            // Whatever went wrong, there is nobody to tell.
+            let _ = Connection::new(stream, bounds.patience).and_then(|mut one| one.serve(&site));
+        });
+    }
+}
+
+/// A viewer's place, which is free again when it goes.
+struct Seat(Arc<AtomicUsize>);
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Release);
+    }
+}
+
+/// Says that all places are taken, without waiting for anything.
+fn turn_away(mut stream: TcpStream) {
+    let answer = Answer::refusal(503, "Too many are watching; please try again in a while.");
+    if stream.set_nonblocking(true).is_ok() {
+        let _ = stream.write(&written(&answer, true, false));
+        let _ = stream.read(&mut [0; 1024]);
+    }
+}
+
+struct Connection {
+    stream: TcpStream,
+    patience: Duration,
+    /// What was read and not used yet.
+    ahead: Vec<u8>,
+}
+
+/// How a request came out.
+enum Asked {
+    /// It is whole; whether another may follow.
+    Request { request: Request, keep: bool },
+    /// It is wrong, and nothing after it can be trusted.
+    Wrong(Answer),
+    /// There is none any more.
+    Gone,
+}
+
+impl Connection {
+    fn new(stream: TcpStream, patience: Duration) -> io::Result<Self> {
+        stream.set_nodelay(true)?;
+        Ok(Connection { stream, patience, ahead: Vec::new() })
+    }
+
+    fn serve(&mut self, site: &Site) -> io::Result<()> {
+        loop {
+            match self.read_request()? {
+                Asked::Gone => return Ok(()),
+                Asked::Wrong(answer) => {
+                    self.write(&written(&answer, true, false))?;
+                    return self.linger();
+                }
+                Asked::Request { request, keep } => {
+                    let answer = site.answer(&request);
+                    self.write(&written(&answer, !keep, request.method == "HEAD"))?;
+                    if !keep {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads a request, all of which must come in time.
+    fn read_request(&mut self) -> io::Result<Asked> {
+        let deadline = Instant::now() + self.patience;
+        loop {
+            match parse(&self.ahead) {
+                Parsed::Part if self.ahead.len() >= HEAD_BYTES_MAX => {
+                    let answer = Answer::refusal(431, "The headers are too long.");
+                    return Ok(Asked::Wrong(answer));
+                }
+                Parsed::Part => {}
+                Parsed::Wrong(answer) => return Ok(Asked::Wrong(answer)),
+                Parsed::Head { request, keep, head_bytes, body_bytes } => {
+                    let end = head_bytes + body_bytes;
+                    while self.ahead.len() < end {
+                        if !self.read_more(deadline)? {
+                            return Ok(Asked::Gone);
+                        }
+                    }
+                    let body = self.ahead[head_bytes..end].to_vec();
+                    self.ahead.drain(..end);
+                    return Ok(Asked::Request { request: Request { body, ..request }, keep });
+                }
+            }
+            if !self.read_more(deadline)? {
+                return Ok(Asked::Gone);
+            }
+        }
+    }
+
+    /// Reads some more; false at the end.
+    fn read_more(&mut self, deadline: Instant) -> io::Result<bool> {
+        let mut some = [0; 2048];
+        self.stream.set_read_timeout(Some(left(deadline)?))?;
+        let count = self.stream.read(&mut some)?;
+        self.ahead.extend_from_slice(&some[..count]);
+        Ok(count > 0)
+    }
+
+    /// Writes all, in time.
+    fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        let deadline = Instant::now() + self.patience;
+        while !bytes.is_empty() {
+            self.stream.set_write_timeout(Some(left(deadline)?))?;
+            let count = self.stream.write(bytes)?;
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            bytes = &bytes[count..];
+        }
+        Ok(())
+    }
+
+    /// Lets somebody who is still sending read the answer before the connection is closed.
+    fn linger(&mut self) -> io::Result<()> {
+        self.stream.shutdown(Shutdown::Write)?;
+        let deadline = Instant::now() + self.patience.min(Duration::from_secs(1));
+        let mut dropped = 0;
+        while dropped < LINGER_BYTES {
+            self.ahead.clear();
+            if !self.read_more(deadline)? {
+                break;
+            }
+            dropped += self.ahead.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+/// The time left.
+fn left(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+}
+
+/// What there is of a request.
+enum Parsed {
+    /// Not all of its head.
+    Part,
+    Wrong(Answer),
+    Head {
+        request: Request,
+        keep: bool,
+        head_bytes: usize,
+        body_bytes: usize,
+    },
+}
+
+/// Parses the head of a request.
+fn parse(bytes: &[u8]) -> Parsed {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut head = httparse::Request::new(&mut headers);
+    let head_bytes = match head.parse(bytes) {
+        Ok(httparse::Status::Complete(length)) => length,
+        Ok(httparse::Status::Partial) => return Parsed::Part,
+        Err(error) => {
+            return Parsed::Wrong(Answer::refusal(400, format!("This is no HTTP: {error}.")));
+        }
+    };
+    let all = |name: &str| -> Vec<String> {
+        let named = head.headers.iter().filter(|header| header.name.eq_ignore_ascii_case(name));
+        named.map(|header| String::from_utf8_lossy(header.value).trim().to_owned()).collect()
+    };
+    if !all("Transfer-Encoding").is_empty() {
+        return Parsed::Wrong(Answer::refusal(411, "The length must be told by Content-Length."));
+    }
+    let body_bytes = match all("Content-Length").as_slice() {
+        [] if head.method == Some("POST") => {
+            return Parsed::Wrong(Answer::refusal(
+                411,
+                "The length must be told by Content-Length.",
+            ));
+        }
+        [] => 0,
+        [length] if length.bytes().all(|c| c.is_ascii_digit()) => match length.parse::<usize>() {
+            Ok(length) if length <= BODY_BYTES_MAX => length,
+            Ok(_) => return Parsed::Wrong(too_long()),
+            Err(_) if !length.is_empty() => return Parsed::Wrong(too_long()),
+            Err(_) => return Parsed::Wrong(Answer::refusal(400, "Content-Length is empty.")),
+        },
+        _ => return Parsed::Wrong(Answer::refusal(400, "Content-Length is not one number.")),
+    };
+    let connection = all("Connection").join(",").to_ascii_lowercase();
+    let asks = |word: &str| connection.split(',').any(|part| part.trim() == word);
+    let keep = if head.version == Some(1) { !asks("close") } else { asks("keep-alive") };
+    let request = Request {
+        method: head.method.unwrap_or_default().to_owned(),
+        path: head.path.unwrap_or_default().to_owned(),
+        hosts: all("Host"),
+        origin: all("Origin").into_iter().next(),
+        content_type: all("Content-Type").into_iter().next(),
+        body: Vec::new(),
+    };
+    Parsed::Head { request, keep, head_bytes, body_bytes }
+}
+
+/// An answer as it is sent.
+fn written(answer: &Answer, close: bool, only_head: bool) -> Vec<u8> {
+    let content = answer.content.text();
+    let mut text = format!(
+        "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{HEADERS}",
+        answer.status,
+        reason(answer.status),
+        answer.kind,
+        content.len()
+    );
+    if let Some(allow) = answer.allow {
+        text.push_str(&format!("Allow: {allow}\r\n"));
+    }
+    if close {
+        text.push_str("Connection: close\r\n");
+    }
+    text.push_str("\r\n");
+    if !only_head {
+        text.push_str(content);
+    }
+    text.into_bytes()
+}
+
+fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        400 => "Bad Request",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        411 => "Length Required",
+        413 => "Content Too Large",
+        415 => "Unsupported Media Type",
+        421 => "Misdirected Request",
+        431 => "Request Header Fields Too Large",
+        503 => "Service Unavailable",
+        _ => "Answer",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sampler::Sampler;
+    use super::super::sampler::tests::Still;
+    use super::*;
+    use std::net::SocketAddr;
+
+    const FEW: Bounds = Bounds { viewers: 2, patience: Duration::from_millis(300) };
+
+    /// A server that serves until the tests are over.
+    fn server(bounds: Bounds) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let site = Arc::new(Site { sampler: Sampler::new(Still::new()), loopback: true });
+        thread::spawn(move || serve(&listener, &site, bounds));
+        address
+    }
+
+    fn connect(address: SocketAddr) -> TcpStream {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+    }
+
+    /// All that is answered to these bytes.
+    fn told(address: SocketAddr, bytes: &str) -> String {
+        let mut stream = connect(address);
+        stream.write_all(bytes.as_bytes()).unwrap();
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        answer
+    }
+
+    #[test]
+    fn several_requests_go_over_one_connection() {
+        let get = "GET /state HTTP/1.1\r\nHost: localhost\r\n";
+        let post = "POST /load HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                    Content-Length: 13\r\n\r\n{\"threads\":3}";
+        let head = "HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        let all = format!("{get}\r\n{post}{head}{get}Connection: close\r\n\r\n");
+        let answer = told(server(BOUNDS), &all);
+        assert_eq!(answer.matches("HTTP/1.1 200 OK\r\n").count(), 4, "{answer}");
+        assert_eq!(answer.matches("\r\nX-Content-Type-Options: nosniff\r\n").count(), 4);
+        assert_eq!(answer.matches("Content-Security-Policy: default-src 'none'").count(), 4);
+        assert_eq!(answer.matches("\"work_ns\":50").count(), 3, "state, load, no page, state");
+        assert!(!answer.contains("<!doctype"), "{answer}");
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused() {
+        let address = server(BOUNDS);
+        let host = "HTTP/1.1\r\nHost: localhost\r\n";
+        for (bytes, status) in [
+            ("rubbish\r\n\r\n".to_owned(), 400),
+            ("\0\u{1}\u{2}\r\n\r\n".to_owned(), 400),
+            ("GET / HTTP/9.9\r\n\r\n".to_owned(), 400),
+            ("GET / HTTP/1.0\r\n\r\n".to_owned(), 400),
+            (format!("GET / {host}X: {}", "x".repeat(9000)), 431),
+            (format!("GET / {host}{}\r\n", "a: b\r\n".repeat(100)), 400),
+            (format!("POST /load {host}\r\n"), 411),
+            (format!("POST /load {host}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), 411),
+            (format!("POST /load {host}Content-Length: -1\r\n\r\n"), 400),
+            (format!("POST /load {host}Content-Length: +1\r\n\r\n"), 400),
+            (format!("POST /load {host}Content-Length: \r\n\r\n"), 400),
+            (format!("POST /load {host}Content-Length: 1\r\nContent-Length: 2\r\n\r\n"), 400),
+            (format!("POST /load {host}Content-Length: 1025\r\n\r\n"), 413),
+            (format!("POST /load {host}Content-Length: {}\r\n\r\n", "9".repeat(99)), 413),
+        ] {
+            let answer = told(address, &bytes);
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{bytes}: {answer}");
+            assert!(answer.contains("\r\nConnection: close\r\n") || status == 400, "{answer}");
+        }
+    }
+
+    #[test]
+    fn who_says_nothing_is_cut_off_and_the_place_is_free_again() {
+        let address = server(FEW);
+        let get = "GET /state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        let start = Instant::now();
+        let mut silent = connect(address);
+        let mut slow = connect(address);
+        // Both have their places when somebody else has none.
+        while !told(address, get).starts_with("HTTP/1.1 503 ") {
+            assert!(start.elapsed() < Duration::from_secs(10));
+        }
+        // One byte now and then does not help.
+        while slow.write_all(b"G").is_ok() && start.elapsed() < Duration::from_secs(10) {
+            thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(silent.read(&mut [0; 9]).unwrap_or(0), 0, "it is cut off");
+        while !told(address, get).starts_with("HTTP/1.1 200 ") {
+            assert!(start.elapsed() < Duration::from_secs(10), "the places are free again");
+        }
+    }
+
+    #[test]
+    fn who_does_not_take_its_answers_holds_up_nobody() {
+        let address = server(FEW);
+        let get = "GET /state HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        let mut greedy = connect(address);
+        greedy.set_write_timeout(Some(Duration::from_secs(10))).unwrap();
+        let sender = thread::spawn(move || {
+            // Until it is cut off, whose answers nobody reads.
+            while greedy.write_all(get.repeat(100).as_bytes()).is_ok() {}
+        });
+        let close = "GET /state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        for _ in 0..20 {
+            assert!(told(address, close).starts_with("HTTP/1.1 200 "));
+        }
+        sender.join().unwrap();
+    }
+}
