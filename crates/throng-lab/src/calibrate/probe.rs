@@ -106,7 +106,7 @@ pub(super) fn transfer(
     let flags = &lines(FLAGS);
     let throw = move || {
         let (start, mut batches) = (Instant::now(), Vec::new());
-        let mut thrown = vec![0; FLAGS];
+        let mut thrown = [0; FLAGS];
         while patience.goes_on(start, batches.len()) {
             let place = batches.len() % FLAGS;
             let (flag, last) = (&flags[place].0, &mut thrown[place]);
@@ -126,7 +126,7 @@ pub(super) fn transfer(
         batches
     };
     let give_back = move || {
-        let mut returned = vec![0; FLAGS];
+        let mut returned = [0; FLAGS];
         for place in (0..FLAGS).cycle() {
             let (flag, last) = (&flags[place].0, &mut returned[place]);
             loop {

@@ -18,7 +18,7 @@ const MOST_PAIRS: usize = 64 * 63 / 2;
 
 /// Measurements of a pair that usually lie farther apart than this, as a part of their median, say more
 /// about the neighbours than about the machine.
-const BUSY: f64 = 0.5;
+pub(super) const BUSY: f64 = 0.5;
 
 /// Measures this machine.
 ///
@@ -173,6 +173,7 @@ impl Survey<'_> {
                 100.0 * calibration.spread
             ));
         }
+        notes.extend(calibration.fitted().misfit());
         if self.topology.processors() < cores {
             notes.push(format!(
                 "This program may use {} of its {cores} cores at a time: others may have had them in \
