@@ -44,10 +44,26 @@ pub enum Error {
         /// What is wrong with it; may have several lines.
         why: String,
     },
+    /// A file is not what `throng bench --json` has written.
+    Report {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A script of faults cannot be understood, or makes no sense on this machine.
     Faults {
         /// What is wrong with it.
         why: String,
+    },
+    /// A file for results cannot be written.
+    OpenOutput {
+        /// The option that names it.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
     },
     /// A folder for results cannot be made, or nothing be written in it.
     Folder {
@@ -219,10 +235,12 @@ impl Error {
             Error::Value { .. }
             | Error::UnknownName { .. }
             | Error::MachineFile { .. }
+            | Error::Report { .. }
             | Error::Faults { .. }
             | Error::Folder { .. }
             | Error::Shape { .. }
             | Error::OpenJson { .. }
+            | Error::OpenOutput { .. }
             | Error::Write { .. }
             | Error::StepLimit { .. }
             | Error::Simulation { .. } => 2,
@@ -254,6 +272,7 @@ impl fmt::Display for Error {
                 suggestions.join(" or ")
             ),
             Error::MachineFile { path, why } => write!(f, "machine {}: {why}", path.display()),
+            Error::Report { path, why } => write!(f, "report {}: {why}", path.display()),
             Error::Faults { why } => write!(f, "--fault: {why}"),
             Error::Folder { path, source } => {
                 write!(f, "--out {}: cannot be written: {source}", path.display())
@@ -262,6 +281,11 @@ impl fmt::Display for Error {
             Error::OpenJson { path, source } => {
                 write!(f, "--json {}: cannot be written: {source}", path.display())
             }
+            Error::OpenOutput { option, path, source } => write!(
+                f,
+                "{option} {}: cannot be written: {source}; choose another file with {option} FILE",
+                path.display()
+            ),
             Error::Write { to, source } => write!(f, "cannot write to {to}: {source}"),
             Error::Chart { title, why } => write!(f, "the chart {title:?} cannot be drawn: {why}"),
             Error::Simulation { source: source @ SimError::NoStack { .. } } => {
@@ -326,6 +350,7 @@ impl std::error::Error for Error {
             Error::Shape { source, .. } => Some(source),
             Error::Simulation { source } => Some(source),
             Error::OpenJson { source, .. }
+            | Error::OpenOutput { source, .. }
             | Error::Folder { source, .. }
             | Error::Write { source, .. }
             | Error::Spawn { source, .. } => Some(source),

@@ -39,7 +39,7 @@ pub mod survey;
 pub mod table;
 pub mod watch;
 
-use cli::{Arguments, BenchTarget, Command, CountersArguments};
+use cli::{Arguments, BenchTarget, Command, SurveyArguments};
 use error::Error;
 use papers::plan::FiguresPlan;
 
@@ -89,8 +89,7 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
 
 /// What somebody sees who has just typed `cargo run --release`.
 fn run_without_arguments() -> Result<(), Error> {
-    let typed = CountersArguments { quick: true, ..CountersArguments::default() };
-    bench::counters(plan::CountersPlan::resolve(&typed)?)?;
+    survey::survey(&SurveyArguments::default())?;
     output::print(MORE)
 }
 

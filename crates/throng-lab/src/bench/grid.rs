@@ -3,37 +3,37 @@
 use crate::table::{Align, aligned};
 
 /// The widest table that fits most windows.
-pub(super) const LINE_WIDTH: usize = 100;
+pub(crate) const LINE_WIDTH: usize = 100;
 /// The least width of the two numbers of a pair.
 const WIDTHS: [usize; 2] = [8, 6];
 /// Blanks between two columns.
 const GAP: usize = 2;
 
 /// What the table has in it.
-pub(super) struct Grid {
+pub(crate) struct Grid {
     /// Head of the names.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// Heads of the pairs: how many threads.
-    pub(super) heads: Vec<String>,
+    pub(crate) heads: Vec<String>,
     /// What the two numbers of a pair are.
-    pub(super) labels: [&'static str; 2],
+    pub(crate) labels: [&'static str; 2],
     /// Head of a column after all pairs, where there is one.
-    pub(super) last: Option<&'static str>,
-    pub(super) rows: Vec<Row>,
+    pub(crate) last: Option<&'static str>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// One row.
-pub(super) struct Row {
-    pub(super) name: String,
+pub(crate) struct Row {
+    pub(crate) name: String,
     /// One for each head.
-    pub(super) pairs: Vec<[String; 2]>,
+    pub(crate) pairs: Vec<[String; 2]>,
     /// In the column after all pairs.
-    pub(super) last: Option<String>,
+    pub(crate) last: Option<String>,
 }
 
 impl Grid {
     /// The table, in several blocks where the pairs do not fit side by side.
-    pub(super) fn blocks(&self) -> Vec<String> {
+    pub(crate) fn blocks(&self) -> Vec<String> {
         let name_width = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
         let last_width = self.last.map_or(0, |last| last.len() + GAP);
         let pair_width = self.widths().iter().sum::<usize>() + GAP;

@@ -28,11 +28,11 @@
 pub mod barriers;
 mod crew;
 mod document;
-mod grid;
+pub(crate) mod grid;
 pub mod heat;
 pub mod index;
 pub mod json;
-mod noise;
+pub(crate) mod noise;
 pub mod pace;
 pub mod queues;
 pub mod report;
@@ -47,7 +47,7 @@ pub mod window;
 use std::alloc::Layout;
 
 use serde::Serialize;
-use throng::counter::Registered;
+use throng::counter::{Registered, Shape};
 use throng::machine::Native;
 
 use crate::error::{self, Error};
@@ -122,7 +122,10 @@ fn measure_all(plan: &CountersPlan, pinning: &Pinning) -> Result<Vec<Sample>, Er
             for method in &plan.methods {
                 let name = method.about.name;
                 progress.set_message(format!("{name}, {}", error::count(threads)));
-                let (measured, layout) = measure(plan, method, threads, &mut memory, pinning)?;
+                let times = Times { warm_up: plan.warm_up_time(), measure: plan.run_time };
+                let crew = run::Plan { threads, times, pace: plan.pace };
+                let (measured, layout) =
+                    measure(method, &plan.shape(threads), crew, &mut memory, pinning)?;
                 // Where the counter was, no other will be: how far a line is from the cores depends
                 // on its address, and each repetition should have another one.
                 ballast.push(Vec::<Line>::with_capacity(layout.size().div_ceil(size_of::<Line>())));
@@ -145,24 +148,20 @@ fn measure_all(plan: &CountersPlan, pinning: &Pinning) -> Result<Vec<Sample>, Er
 
 /// A line of memory, as counters are made of.
 #[repr(align(128))]
-struct Line(#[expect(dead_code, reason = "it takes up room")] [u8; 128]);
+pub(crate) struct Line(#[expect(dead_code, reason = "it takes up room")] [u8; 128]);
 
 /// One run of one method, on a counter that is new. Tells how much memory that took.
-fn measure(
-    plan: &CountersPlan,
+pub(crate) fn measure(
     method: &Registered<Native>,
-    threads: usize,
+    shape: &Shape,
+    crew: run::Plan,
     memory: &mut Memory,
     pinning: &Pinning,
 ) -> Result<(run::Measured, Layout), Error> {
     let name = method.about.name;
-    let counter = method
-        .build(&plan.shape(threads))
-        .map_err(|source| Error::Shape { method: name, source })?;
-    let times = Times { warm_up: plan.warm_up_time(), measure: plan.run_time };
-    let crew = run::Plan { threads, times, pace: plan.pace };
+    let counter = method.build(shape).map_err(|source| Error::Shape { method: name, source })?;
     let measured = run::run(&*counter, crew, memory, pinning)
-        .map_err(|failure| explain(failure, name, threads))?;
+        .map_err(|failure| explain(failure, name, crew.threads))?;
     Ok((measured, Layout::for_value(&*counter)))
 }
 
@@ -179,7 +178,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
     use std::time::Duration;
-    use throng::counter::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
+    use throng::counter::{About, Consistency, Counting, Method, Progress, ShapeError};
     use throng::machine::NativeCpu;
 
     /// Hands out every value twice.

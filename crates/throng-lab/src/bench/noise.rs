@@ -10,7 +10,7 @@ const WARNING: &str = "\n          \
 
 /// How far the repetitions lie apart, in general and at worst: from the spreads, each with a name.
 /// None where there is nothing to tell.
-pub(super) fn in_words(mut spreads: Vec<(f64, String)>) -> Option<String> {
+pub(crate) fn in_words(mut spreads: Vec<(f64, String)>) -> Option<String> {
     spreads.sort_by(|a, b| a.0.total_cmp(&b.0));
     let values: Vec<f64> = spreads.iter().map(|(spread, _)| *spread).collect();
     let (worst, name) = spreads.last()?;

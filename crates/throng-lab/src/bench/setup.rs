@@ -87,6 +87,11 @@ impl Pinning {
         Pinning { cores: if works { cores } else { Vec::new() } }
     }
 
+    /// The system's numbers of the cores; empty where threads cannot be pinned.
+    pub(crate) fn cores(&self) -> Vec<usize> {
+        self.cores.iter().map(|core| core.id).collect()
+    }
+
     /// Whether threads can be pinned here.
     #[must_use]
     pub fn is_possible(&self) -> bool {

@@ -1,5 +1,6 @@
 //! The binary as a person at a keyboard meets it.
 
+mod bench;
 mod bench_barriers;
 mod bench_counters;
 mod bench_loop;

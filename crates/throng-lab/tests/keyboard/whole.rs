@@ -36,12 +36,6 @@ fn list_as_json_says_the_same() {
 }
 
 #[test]
-fn without_arguments_it_measures_quickly_and_says_what_else_there_is() {
-    let text = printed(throng(&[]));
-    assert!(text.contains("fetch_add") && text.contains("throng list"), "{text}");
-}
-
-#[test]
 fn output_that_cannot_be_written_is_an_error_and_no_panic() {
     // Always full.
     let Ok(full) = fs::File::options().write(true).open("/dev/full") else { return };
@@ -66,6 +60,11 @@ fn help_and_version_work_everywhere() {
         &["list", "--help"],
         &["bench", "--help"],
         &["bench", "counters", "--help"],
+        &["page", "--help"],
+        &["table", "--help"],
+        &["compare", "--help"],
+        &["calibrate", "--help"],
+        &["watch", "--help"],
         &["figure", "--help"],
         &["figures", "--help"],
         &["model", "--help"],

@@ -24,7 +24,7 @@ use super::window::Times;
 use crate::error::{self, Error};
 use crate::output;
 use plan::{BarriersPlan, Question};
-use rows::Party;
+use rows::{Parties, Party, Row};
 use run::Failure;
 
 /// One run of one barrier.
@@ -91,10 +91,7 @@ fn measure_all(plan: &BarriersPlan, pinning: &Pinning) -> Result<Vec<Sample>, Er
         for (row, threads) in plan.round() {
             let method = row.name;
             progress.set_message(format!("{method}, {}", error::count(threads)));
-            let mut parties =
-                row.build(threads).map_err(|source| Error::Shape { method, source })?;
-            let found = measure(&mut parties, plan.question, pinning)
-                .map_err(|failure| explain(failure, method, threads))?;
+            let (found, parties) = measure(row, threads, plan.question, pinning)?;
             kept.push(parties);
             samples.push(Sample { method, threads, repetition, found });
             progress.inc(1);
@@ -104,7 +101,21 @@ fn measure_all(plan: &BarriersPlan, pinning: &Pinning) -> Result<Vec<Sample>, Er
     Ok(samples)
 }
 
-fn measure(
+/// One run of one barrier, which is new, and is given back when it is over.
+pub(crate) fn measure(
+    row: &Row,
+    threads: usize,
+    question: Question,
+    pinning: &Pinning,
+) -> Result<(Found, Parties), Error> {
+    let method = row.name;
+    let mut parties = row.build(threads).map_err(|source| Error::Shape { method, source })?;
+    let found = answer(&mut parties, question, pinning)
+        .map_err(|failure| explain(failure, method, threads))?;
+    Ok((found, parties))
+}
+
+fn answer(
     parties: &mut [Box<dyn Party>],
     question: Question,
     pinning: &Pinning,

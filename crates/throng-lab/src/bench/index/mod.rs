@@ -95,7 +95,7 @@ fn measure_all(plan: &LoopPlan) -> Result<Vec<Sample>, Error> {
 const WARM_UP: usize = 3;
 
 /// One run: the median time of a loop, in microseconds.
-fn measure(
+pub(crate) fn measure(
     way: Way,
     threads: usize,
     load: &Load,

@@ -38,7 +38,8 @@ use crate::error::{self, Error};
 use crate::output;
 use mixes::Mix;
 use plan::QueuesPlan;
-use run::Failure;
+use rows::Row;
+use run::{Failure, Measured};
 use summary::Summary;
 
 /// One run of one queue.
@@ -87,9 +88,7 @@ fn measure_all(plan: &QueuesPlan, pinning: &Pinning) -> Result<Vec<Sample>, Erro
         for (mix, threads, row) in plan.round() {
             let method = row.name;
             progress.set_message(format!("{method}, {}, {}", mix.name(), error::count(threads)));
-            let found = row
-                .measure(mix, threads, times, pinning)
-                .map_err(|failure| explain(failure, method, mix, threads))?;
+            let found = measure(row, mix, threads, times, pinning)?;
             // Some of the memory that is free now stays taken, so that the next queue lies elsewhere: how
             // far a line is from the cores depends on its address.
             ballast.push(Vec::<super::Line>::with_capacity(1 + samples.len() % 7));
@@ -108,6 +107,18 @@ fn measure_all(plan: &QueuesPlan, pinning: &Pinning) -> Result<Vec<Sample>, Erro
     }
     progress.finish_and_clear();
     Ok(samples)
+}
+
+/// One run of one queue, which is new.
+pub(crate) fn measure(
+    row: &Row,
+    mix: Mix,
+    threads: usize,
+    times: Times,
+    pinning: &Pinning,
+) -> Result<Measured, Error> {
+    row.measure(mix, threads, times, pinning)
+        .map_err(|failure| explain(failure, row.name, mix, threads))
 }
 
 fn explain(failure: Failure, method: &'static str, mix: Mix, threads: usize) -> Error {

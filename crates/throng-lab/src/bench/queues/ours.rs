@@ -1,7 +1,7 @@
 //! The queues of the library.
 
-use throng::pool::PushError;
-use throng::{Pool, Queue};
+use throng::pool::{JobQueue, PushError, Rsu};
+use throng::{Counter, Pool, Queue};
 
 use super::items::Item;
 use super::seats::{Attempts, Exchange, Retry, Seat};
@@ -93,5 +93,71 @@ impl<T: Item> Seat<T> for &Pool<T> {
     #[inline]
     fn poll(&mut self) -> Option<T> {
         self.try_pop().ok()
+    }
+}
+
+/// [`Rsu`]: a pile for each thread, unordered, without a bound.
+impl<T: Item> Exchange<T> for Rsu<T> {
+    type Seat<'a> = &'a Self;
+
+    fn build(_room: Option<usize>) -> Self {
+        Rsu::new()
+    }
+
+    fn seat(&self, _pops: bool) -> &Self {
+        self
+    }
+}
+
+impl<T: Item> Seat<T> for &Rsu<T> {
+    #[inline]
+    fn put(&mut self, item: T) {
+        Rsu::put(self, item);
+    }
+
+    #[inline]
+    fn take(&mut self) -> T {
+        Rsu::take(self)
+    }
+
+    #[inline]
+    fn poll(&mut self) -> Option<T> {
+        self.try_take()
+    }
+}
+
+/// [`JobQueue`]: an array and two counters, each a [`Counter`].
+#[derive(Debug)]
+pub struct Jobs<T: Send>(JobQueue<T>);
+
+impl<T: Item> Exchange<T> for Jobs<T> {
+    type Seat<'a> = &'a Self;
+
+    fn build(room: Option<usize>) -> Self {
+        let elements = room.expect("built with a bound");
+        Jobs(
+            JobQueue::new(elements, Counter::new(), Counter::new()).expect("not too many elements"),
+        )
+    }
+
+    fn seat(&self, _pops: bool) -> &Self {
+        self
+    }
+}
+
+impl<T: Item> Seat<T> for &Jobs<T> {
+    #[inline]
+    fn put(&mut self, item: T) {
+        self.0.enqueue(item);
+    }
+
+    #[inline]
+    fn take(&mut self) -> T {
+        self.0.dequeue()
+    }
+
+    /// It cannot look: who has a number must take the job of that number.
+    fn poll(&mut self) -> Option<T> {
+        None
     }
 }

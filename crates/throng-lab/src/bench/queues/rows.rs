@@ -5,11 +5,12 @@ use crossbeam_queue::{ArrayQueue, SegQueue};
 use faaa_queue::FAAAQueue;
 use lfqueue::AllocBoundedQueue;
 use lprq_rs::LPRQueue;
+use throng::pool::Rsu;
 use throng::{Pool, Queue};
 
 use super::items::Large;
 use super::mixes::{BURST, Mix};
-use super::ours::Tried;
+use super::ours::{Jobs, Tried};
 use super::peers::{
     CrossbeamChannel, Flume, Kanal, Locked, Nothing, StandardBounded, StandardUnbounded,
 };
@@ -139,6 +140,8 @@ pub fn all() -> Vec<Row> {
         waiting(row!(Queue, "queue-unbounded", UNBOUNDED)),
         ours(row!(Tried, "queue-unbounded-try", UNBOUNDED)),
         Row { in_order: false, ..ours(row!(Pool, "pool", UNBOUNDED)) },
+        Row { in_order: false, ..ours(row!(Rsu, "rsu", UNBOUNDED)) },
+        waiting(row!(Jobs, "job-queue", BOUNDED)),
         row!(SegQueue, "seg-queue", UNBOUNDED),
         row!(CrossbeamChannel, "crossbeam-bounded", BOUNDED),
         row!(CrossbeamChannel, "crossbeam-unbounded", UNBOUNDED),

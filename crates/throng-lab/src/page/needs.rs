@@ -1,0 +1,82 @@
+//! A chart for each need, drawn by the script, and the same as a table.
+
+use std::fmt::Write as _;
+
+use super::text::{NONE, escaped, rough};
+use crate::survey::document::{Need, Survey, Unit, Whose};
+
+/// All needs.
+pub(super) fn sections(survey: &Survey) -> String {
+    if survey.needs.is_empty() {
+        return String::new();
+    }
+    let mut text = "<section id=\"needs\" aria-labelledby=\"needs-title\">\n\
+                    <h2 id=\"needs-title\">What was measured</h2>\n\
+                    <p>Each line is one way to do the same thing. Point at a line, touch it, or walk along it with \
+                    the arrow keys to see its numbers; switch lines on and off below the chart. The methods of \
+                    the papers, from which the recommended structures were made, are off at first.</p>\n"
+        .to_owned();
+    for (i, need) in survey.needs.iter().enumerate() {
+        text.push_str(&section(i, need));
+    }
+    text + "</section>"
+}
+
+fn section(i: usize, need: &Need) -> String {
+    format!(
+        "<article class=\"need\" id=\"need-{i}\">\n<h3>{title}</h3>\n<p>{workload}</p>\n\
+         <figure class=\"chart\" data-need=\"{i}\" aria-label=\"{title}\">\n\
+         <figcaption>{unit}</figcaption>\n</figure>\n\
+         <details>\n<summary>The same as a table</summary>\n{table}</details>\n</article>\n",
+        title = escaped(&need.title),
+        workload = escaped(&need.workload),
+        unit = unit_in_words(need.unit),
+        table = table(need),
+    )
+}
+
+/// "million a second; more is better".
+pub(super) fn unit_in_words(unit: Unit) -> String {
+    let better = if unit.more_is_better() { "more is better" } else { "less is better" };
+    format!("{}; {better}", unit.in_words())
+}
+
+/// Whose an entrant is, in a word.
+pub(super) const fn whose(whose: Whose) -> &'static str {
+    match whose {
+        Whose::Ours => "throng",
+        Whose::Method => "paper",
+        Whose::Peer => "other",
+    }
+}
+
+/// A row for each entrant, a column for each number of threads.
+fn table(need: &Need) -> String {
+    let threads = need.threads();
+    let mut table = format!(
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {}\">\n<table>\n\
+         <caption>Medians, {}</caption>\n<thead><tr><th scope=\"col\">threads</th>",
+        escaped(&need.title),
+        unit_in_words(need.unit),
+    );
+    for threads in &threads {
+        let _ = write!(table, "<th scope=\"col\" class=\"number\">{threads}</th>");
+    }
+    table.push_str("</tr></thead>\n<tbody>\n");
+    let pick = need.advice.as_ref().map(|advice| advice.pick.as_str());
+    for entrant in &need.entrants {
+        let mark = match entrant.name.as_str() {
+            name if Some(name) == pick => " <small>recommended</small>",
+            name if name == need.usual => " <small>the usual</small>",
+            _ if entrant.whose == Whose::Method => " <small>of a paper</small>",
+            _ => "",
+        };
+        let _ = write!(table, "<tr><th scope=\"row\">{}{mark}</th>", escaped(&entrant.name));
+        for &threads in &threads {
+            let median = entrant.on(threads).map_or(NONE.to_owned(), |cell| rough(cell.median));
+            let _ = write!(table, "<td class=\"number\">{median}</td>");
+        }
+        table.push_str("</tr>\n");
+    }
+    table + "</tbody>\n</table>\n</div>\n"
+}

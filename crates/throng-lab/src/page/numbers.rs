@@ -1,0 +1,67 @@
+//! Every single number, as it is in the JSON.
+
+use std::fmt::Write as _;
+
+use super::needs::whose;
+use super::text::{escaped, exact};
+use crate::survey::document::Survey;
+
+/// The columns: name, and whether it has numbers.
+const COLUMNS: [(&str, bool); 9] = [
+    ("need", false),
+    ("entrant", false),
+    ("of", false),
+    ("threads", true),
+    ("median", true),
+    ("min", true),
+    ("max", true),
+    ("runs", true),
+    ("unit", false),
+];
+
+/// The table of all numbers.
+pub(super) fn section(survey: &Survey) -> String {
+    let mut text = "<section id=\"numbers\" aria-labelledby=\"numbers-title\">\n\
+                    <h2 id=\"numbers-title\">Every number</h2>\n\
+                    <p>As in the JSON, to the last digit. Of throng are the recommended structures, of papers the \
+                    methods behind them.</p>\n"
+        .to_owned();
+    text.push_str("<p class=\"filters\" id=\"filters\" hidden><label>Need <select id=\"filter-need\">");
+    text.push_str("<option value=\"\">all</option>");
+    for (i, need) in survey.needs.iter().enumerate() {
+        let _ = write!(text, "<option value=\"{i}\">{}</option>", escaped(&need.title));
+    }
+    text.push_str(
+        "</select></label> <label>Entrant <input id=\"filter-text\" type=\"search\" autocomplete=\"off\"></label> \
+         <output id=\"filter-count\"></output></p>\n\
+         <div class=\"wide tall\" tabindex=\"0\" role=\"region\" aria-label=\"Every number\">\n\
+         <table id=\"raw\">\n<caption class=\"unseen\">Every number</caption>\n<thead><tr>",
+    );
+    for (name, is_number) in COLUMNS {
+        let class = if is_number { " class=\"number\"" } else { "" };
+        let _ = write!(text, "<th scope=\"col\"{class}>{name}</th>");
+    }
+    text.push_str("</tr></thead>\n<tbody>\n");
+    for (i, need) in survey.needs.iter().enumerate() {
+        for entrant in &need.entrants {
+            for cell in &entrant.cells {
+                let _ = writeln!(
+                    text,
+                    "<tr data-need=\"{i}\"><td>{}</td><td>{}</td><td>{}</td><td class=\"number\">{}</td>\
+                     <td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
+                     <td class=\"number\">{}</td><td>{}</td></tr>",
+                    escaped(&need.name),
+                    escaped(&entrant.name),
+                    whose(entrant.whose),
+                    cell.threads,
+                    exact(cell.median),
+                    exact(cell.min),
+                    exact(cell.max),
+                    cell.runs.len(),
+                    need.unit.in_words(),
+                );
+            }
+        }
+    }
+    text + "</tbody>\n</table>\n</div>\n</section>"
+}

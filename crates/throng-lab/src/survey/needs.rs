@@ -1,0 +1,334 @@
+//! What somebody may need, and all that can be measured for it.
+
+use std::time::Duration;
+
+use throng::counter::{Registered, methods};
+use throng::machine::Native;
+
+use super::document::{Unit, Whose};
+use crate::bench::barriers::plan::Question;
+use crate::bench::barriers::rows::{self as barrier_rows, Parties, Row as BarrierRow};
+use crate::bench::barriers::{self, Found};
+use crate::bench::index::plan::Size;
+use crate::bench::index::ways::Way;
+use crate::bench::index::work::{Load, Shape as LoopShape, units_a_microsecond};
+use crate::bench::pace::Pace;
+use crate::bench::queues::mixes::Mix;
+use crate::bench::queues::rows::{self as queue_rows, Kind, Row as QueueRow};
+use crate::bench::run::{Memory, Plan as Crew};
+use crate::bench::setup::Pinning;
+use crate::bench::window::Times;
+use crate::bench::{self, index, queues};
+use crate::error::Error;
+use crate::{peers, plan};
+
+/// A need, before anything is measured.
+pub(super) struct Asked {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) workload: &'static str,
+    pub(super) unit: Unit,
+    pub(super) usual: &'static str,
+    pub(super) entrants: Vec<Candidate>,
+}
+
+/// Something that can be measured for a need.
+pub(super) struct Candidate {
+    pub(super) name: &'static str,
+    pub(super) code: String,
+    pub(super) whose: Whose,
+    kind: Measurable,
+}
+
+/// How it is measured.
+enum Measurable {
+    Counter(Registered<Native>),
+    Barrier(BarrierRow),
+    Queue(QueueRow, Mix),
+    Loop(Way),
+}
+
+/// What the runs of a survey share.
+pub(super) struct Bench {
+    pub(super) pinning: Pinning,
+    /// For the values of a counter; made when it is first needed.
+    memory: Option<Memory>,
+    /// What loops have to do; likewise.
+    load: Option<Load>,
+    /// Memory where structures have been, so that the next one lies elsewhere: how far a line is from the
+    /// cores depends on its address.
+    ballast: Vec<Vec<bench::Line>>,
+    kept: Vec<Parties>,
+}
+
+/// The loop that is shared out.
+const LOOP: Size = Size { indices: 1000, microseconds: 1000 };
+
+impl Bench {
+    pub(super) fn new() -> Self {
+        let pinning = Pinning::find();
+        Bench { pinning, memory: None, load: None, ballast: Vec::new(), kept: Vec::new() }
+    }
+}
+
+impl Candidate {
+    fn new(name: &'static str, code: impl Into<String>, whose: Whose, kind: Measurable) -> Self {
+        Candidate { name, code: code.into(), whose, kind }
+    }
+
+    /// Whether it makes sense to measure it on so many threads.
+    pub(super) fn suits(&self, threads: usize) -> bool {
+        match &self.kind {
+            Measurable::Counter(_) | Measurable::Loop(_) => true,
+            Measurable::Barrier(row) => threads > 1 && row.suits(threads, plan::cores()),
+            Measurable::Queue(row, mix) => row.suits(*mix, threads),
+        }
+    }
+
+    /// One run, checked: a number in the unit of the need.
+    pub(super) fn measure(
+        &self,
+        bench: &mut Bench,
+        threads: usize,
+        time: Duration,
+    ) -> Result<f64, Error> {
+        let times = Times { warm_up: time / 4, measure: time };
+        match &self.kind {
+            Measurable::Counter(method) => {
+                let memory = bench.memory.get_or_insert_with(Memory::touched);
+                let crew = Crew { threads, times, pace: Pace::InARow };
+                let shape = throng::counter::Shape::for_processors(threads);
+                let (found, layout) = bench::measure(method, &shape, crew, memory, &bench.pinning)?;
+                let lines = layout.size().div_ceil(size_of::<bench::Line>());
+                bench.ballast.push(Vec::with_capacity(lines));
+                let values: u64 = found.per_thread.iter().sum();
+                Ok(values as f64 / found.seconds.max(1e-9) / 1e6)
+            }
+            Measurable::Barrier(row) => {
+                let question = Question::Rounds { time, rounds: None };
+                let (found, parties) = barriers::measure(row, threads, question, &bench.pinning)?;
+                bench.kept.push(parties);
+                match found {
+                    Found::Rounds { ns_a_round, .. } => Ok(ns_a_round),
+                    Found::Idle { .. } => unreachable!("rounds were asked for"),
+                }
+            }
+            Measurable::Queue(row, mix) => {
+                let found = queues::measure(row, *mix, threads, times, &bench.pinning)?;
+                bench.ballast.push(Vec::with_capacity(1 + bench.ballast.len() % 7));
+                Ok(found.items as f64 / found.seconds.max(1e-9) / 1e6)
+            }
+            Measurable::Loop(way) => {
+                let load = bench.load.get_or_insert_with(|| {
+                    Load::new(LoopShape::Skewed, LOOP, units_a_microsecond())
+                });
+                let loops = (time.as_micros() as usize / LOOP.microseconds).max(3);
+                index::measure(*way, threads, load, loops, Duration::ZERO)
+            }
+        }
+    }
+}
+
+/// All needs there are.
+pub(super) fn all() -> Vec<Asked> {
+    vec![numbers(), meeting(), exchange(), handover(), jobs(), loops()]
+}
+
+fn numbers() -> Asked {
+    let mut entrants = vec![Candidate::new(
+        peers::reference().about.name,
+        "AtomicU64::fetch_add",
+        Whose::Peer,
+        Measurable::Counter(peers::reference()),
+    )];
+    entrants.extend(methods::<Native>().into_iter().map(|method| {
+        let name = method.about.name;
+        let (whose, code) = match name {
+            "counter" => (Whose::Ours, "throng::Counter".to_owned()),
+            _ => (Whose::Method, format!("throng::counter, {name}")),
+        };
+        Candidate::new(name, code, whose, Measurable::Counter(method))
+    }));
+    Asked {
+        name: "numbers",
+        title: "Numbers that no other thread gets",
+        workload: "Every thread takes numbers from one shared counter, one after the other, as fast as it \
+                   can: ids, sequence numbers, tickets. Each of 0, 1, 2, ... must come exactly once.",
+        unit: Unit::MillionPerSecond,
+        usual: "fetch_add",
+        entrants,
+    }
+}
+
+fn meeting() -> Asked {
+    let entrants = barrier_rows::all().into_iter().map(|row| {
+        let name = row.name;
+        let (whose, code) = match name {
+            "barrier" => (Whose::Ours, "throng::Barrier".to_owned()),
+            "team" => (Whose::Ours, "throng::Barrier::team".to_owned()),
+            "std" => (Whose::Peer, "std::sync::Barrier".to_owned()),
+            "hurdles" => (Whose::Peer, "hurdles::Barrier".to_owned()),
+            "spin" => (Whose::Peer, "spin::Barrier".to_owned()),
+            _ => (Whose::Method, format!("throng::barrier, {name}")),
+        };
+        Candidate::new(name, code, whose, Measurable::Barrier(row))
+    });
+    Asked {
+        name: "meeting",
+        title: "Threads that wait for each other",
+        workload: "All threads meet, round after round, with nothing in between: the steps of a \
+                   simulation. Nobody may leave a round before all have come to it.",
+        unit: Unit::NanosecondsARound,
+        usual: barrier_rows::REFERENCE,
+        entrants: entrants.collect(),
+    }
+}
+
+fn exchange() -> Asked {
+    Asked {
+        name: "exchange",
+        title: "A queue that all threads put into and take from, in order",
+        workload: "Every thread pushes an item and pops one, in turn, as fast as it can. What one thread \
+                   has pushed must come out in its order, each item once.",
+        unit: Unit::MillionPerSecond,
+        usual: queue_rows::REFERENCE,
+        entrants: queues_for(Mix::Pairs, is_ordered),
+    }
+}
+
+fn handover() -> Asked {
+    Asked {
+        name: "handover",
+        title: "Producers on one side, consumers on the other, in order",
+        workload: "Half of the threads push, the others pop, as fast as they can. What one thread has \
+                   pushed must come out in its order, each item once.",
+        unit: Unit::MillionPerSecond,
+        usual: "crossbeam-bounded",
+        entrants: queues_for(Mix::Even, is_ordered),
+    }
+}
+
+fn jobs() -> Asked {
+    let without_bound = |name: &str| {
+        let names = ["faaa", "lprq", "mutex-deque", "seg-queue", "pool", "rsu"];
+        name.ends_with("-unbounded") || names.contains(&name)
+    };
+    Asked {
+        name: "jobs",
+        title: "Jobs in any order",
+        workload: "Every thread puts a job in and takes one out, in turn, as fast as it can: jobs that \
+                   make jobs. Each job must come out once, in whatever order.",
+        unit: Unit::MillionPerSecond,
+        usual: "seg-queue",
+        entrants: queues_for(Mix::Pairs, without_bound),
+    }
+}
+
+fn loops() -> Asked {
+    let entrants = Way::ALL.into_iter().map(|way| {
+        let (whose, code) = match way {
+            Way::ForEachIndex => (Whose::Ours, "throng::for_each_index"),
+            Way::Indices => (Whose::Method, "throng::pool::Indices"),
+            Way::Rayon => (Whose::Peer, "rayon, into_par_iter"),
+            Way::RayonSingle => (Whose::Peer, "rayon, with_max_len(1)"),
+            Way::Static => (Whose::Peer, "std::thread::scope, equal parts"),
+            Way::FetchAdd => (Whose::Peer, "std::thread::scope, fetch_add"),
+        };
+        Candidate::new(way.name(), code, whose, Measurable::Loop(way))
+    });
+    Asked {
+        name: "loop",
+        title: "A loop shared out among threads",
+        workload: "A thousand iterations that take a millisecond together on one thread; a few take up to \
+                   a hundred times as long as most. Every index must be done once. (These threads are not \
+                   pinned.)",
+        unit: Unit::MicrosecondsALoop,
+        usual: Way::Rayon.name(),
+        entrants: entrants.collect(),
+    }
+}
+
+fn is_ordered(name: &str) -> bool {
+    !["pool", "rsu", "nothing"].contains(&name)
+}
+
+/// The queues that are wanted, in a mix.
+fn queues_for(mix: Mix, is_wanted: impl Fn(&str) -> bool) -> Vec<Candidate> {
+    let rows = queue_rows::all().into_iter().filter(|row| is_wanted(row.name));
+    rows.map(|row| {
+        let whose = match (row.kind, row.name) {
+            (Kind::Ours, "queue" | "queue-unbounded" | "pool") => Whose::Ours,
+            (Kind::Ours, _) => Whose::Method,
+            (Kind::Peer | Kind::Nothing, _) => Whose::Peer,
+        };
+        Candidate::new(row.name, code_of_queue(row.name), whose, Measurable::Queue(row, mix))
+    })
+    .collect()
+}
+
+/// What to write in a program to have the queue of this row.
+fn code_of_queue(name: &str) -> &str {
+    match name {
+        "queue" => "throng::Queue::bounded",
+        "queue-unbounded" => "throng::Queue::unbounded",
+        "queue-try" => "throng::Queue::bounded, try_push and try_pop",
+        "queue-unbounded-try" => "throng::Queue::unbounded, try_push and try_pop",
+        "pool" => "throng::Pool",
+        "rsu" => "throng::pool::Rsu",
+        "job-queue" => "throng::pool::JobQueue",
+        "array-queue" => "crossbeam_queue::ArrayQueue",
+        "seg-queue" => "crossbeam_queue::SegQueue",
+        "crossbeam-bounded" => "crossbeam_channel::bounded",
+        "crossbeam-unbounded" => "crossbeam_channel::unbounded",
+        "flume-bounded" => "flume::bounded",
+        "flume-unbounded" => "flume::unbounded",
+        "kanal-bounded" => "kanal::bounded",
+        "kanal-unbounded" => "kanal::unbounded",
+        "concurrent-bounded" => "concurrent_queue::ConcurrentQueue::bounded",
+        "concurrent-unbounded" => "concurrent_queue::ConcurrentQueue::unbounded",
+        "std-bounded" => "std::sync::mpsc::sync_channel",
+        "std-unbounded" => "std::sync::mpsc::channel",
+        "scq" => "lfqueue::AllocBoundedQueue",
+        "lprq" => "lprq_rs::LPRQueue",
+        "faaa" => "faaa_queue::FAAAQueue",
+        "mutex-deque" => "Mutex<VecDeque>",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_need_has_its_usual_and_one_of_ours_and_each_name_once() {
+        for need in all() {
+            let names: HashSet<&str> = need.entrants.iter().map(|entrant| entrant.name).collect();
+            assert_eq!(names.len(), need.entrants.len(), "{}", need.name);
+            assert!(names.contains(need.usual), "{}", need.name);
+            let whose = |whose| need.entrants.iter().filter(|e| e.whose == whose).count();
+            assert!(whose(Whose::Ours) >= 1 && whose(Whose::Peer) >= 1, "{}", need.name);
+        }
+    }
+
+    #[test]
+    fn every_queue_can_be_written_down() {
+        for row in queue_rows::all() {
+            let is_path = code_of_queue(row.name).contains([':', '<']);
+            assert!(is_path || row.kind == Kind::Nothing, "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn every_kind_can_be_measured() {
+        let mut bench = Bench::new();
+        let short = Duration::from_millis(100);
+        for need in all() {
+            let usual = need.entrants.iter().find(|entrant| entrant.name == need.usual).unwrap();
+            assert!(usual.suits(2));
+            let found = usual.measure(&mut bench, 2, short).unwrap();
+            assert!(found > 0.0 && found.is_finite(), "{}: {found}", need.name);
+        }
+    }
+}

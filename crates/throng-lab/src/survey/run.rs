@@ -1,0 +1,111 @@
+//! All runs of a survey, in turns.
+
+use std::time::{Duration, Instant};
+
+use super::document::{Cell, Entrant, Need};
+use super::needs::{Asked, Bench};
+use super::plan::{Effort, SurveyPlan};
+use super::stop::Stop;
+use crate::bench::stats::Stats;
+use crate::error::{self, Error};
+use crate::output;
+
+/// What came out of the runs.
+pub(super) struct Measured {
+    pub(super) needs: Vec<Need>,
+    /// Whether all repetitions were made that should have been.
+    pub(super) complete: bool,
+}
+
+/// Measures everything once, and again and again while there is time: the entrants in turn within each
+/// repetition, so that a disturbance from outside hits all of them alike and none in every repetition.
+pub(super) fn measure(
+    plan: &SurveyPlan,
+    bench: &mut Bench,
+    stop: &Stop,
+) -> Result<Measured, Error> {
+    let round = plan.round();
+    let effort = Effort::of(plan.pace, round.len());
+    let progress = output::progress_bar(round.len() * effort.most_repetitions);
+    let mut runs: Vec<Vec<f64>> = vec![Vec::new(); round.len()];
+    let start = Instant::now();
+    let mut repetitions = 0;
+    let mut complete = true;
+    'all: while repetitions < effort.most_repetitions {
+        for (&(need, entrant, threads), runs) in round.iter().zip(&mut runs) {
+            if stop.is_wanted() {
+                complete = false;
+                break 'all;
+            }
+            let candidate = &plan.needs[need].entrants[entrant];
+            progress.set_message(format!("{}, {}", candidate.name, error::count(threads)));
+            runs.push(candidate.measure(bench, threads, effort.run)?);
+            progress.inc(1);
+        }
+        repetitions += 1;
+        let fit = fit(start.elapsed(), repetitions, &effort);
+        progress.set_length((round.len() * fit) as u64);
+        if repetitions >= fit {
+            break;
+        }
+    }
+    progress.finish_and_clear();
+    let cells = round.into_iter().zip(runs);
+    Ok(Measured { needs: needs(&plan.needs, &cells.collect::<Vec<_>>()), complete })
+}
+
+/// How many repetitions fit into the time, if so many took so long.
+fn fit(elapsed: Duration, repetitions: usize, effort: &Effort) -> usize {
+    let each = elapsed.as_secs_f64() / repetitions.max(1) as f64;
+    let fit = (effort.budget.as_secs_f64() / each.max(1e-9)) as usize;
+    fit.clamp(effort.least_repetitions, effort.most_repetitions)
+}
+
+type Place = (usize, usize, usize);
+
+fn needs(asked: &[Asked], runs: &[(Place, Vec<f64>)]) -> Vec<Need> {
+    let need = |(index, need): (usize, &Asked)| Need {
+        name: need.name.to_owned(),
+        title: need.title.to_owned(),
+        workload: need.workload.to_owned(),
+        unit: need.unit,
+        usual: need.usual.to_owned(),
+        entrants: entrants(need, |entrant| {
+            let here = move |((n, e, _), _): &&(Place, Vec<f64>)| (*n, *e) == (index, entrant);
+            runs.iter().filter(here).map(|((_, _, threads), runs)| (*threads, &runs[..])).collect()
+        }),
+        advice: None,
+    };
+    asked.iter().enumerate().map(need).collect()
+}
+
+/// Those of which something was measured.
+fn entrants<'a>(need: &Asked, runs_of: impl Fn(usize) -> Vec<(usize, &'a [f64])>) -> Vec<Entrant> {
+    let entrants = need.entrants.iter().enumerate().map(|(index, candidate)| Entrant {
+        name: candidate.name.to_owned(),
+        code: candidate.code.clone(),
+        whose: candidate.whose,
+        cells: runs_of(index).into_iter().filter_map(|(n, runs)| cell(n, runs)).collect(),
+    });
+    entrants.filter(|entrant| !entrant.cells.is_empty()).collect()
+}
+
+fn cell(threads: usize, runs: &[f64]) -> Option<Cell> {
+    let Stats { median, min, max } = Stats::of(runs.iter().copied())?;
+    Some(Cell { threads, median, min, max, runs: runs.to_vec() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::survey::document::Pace;
+
+    #[test]
+    fn repetitions_are_as_many_as_fit_but_never_too_few() {
+        let effort = Effort::of(Pace::Quick, 100);
+        assert_eq!(fit(Duration::from_secs(8), 1, &effort), 3);
+        assert_eq!(fit(Duration::from_secs(12), 3, &effort), 5);
+        assert_eq!(fit(Duration::from_secs(1), 1, &effort), 5);
+        assert_eq!(fit(Duration::from_secs(300), 1, &effort), 3);
+    }
+}
