@@ -104,7 +104,7 @@ pub(super) fn check(
 
 /// Whether the first two cores are as far from each other as they were.
 fn moved(calibration: &Calibration, pinning: &Pinning) -> Option<String> {
-    let numbers = pinning.numbers();
+    let numbers = pinning.cores();
     let place = |index: usize| {
         let number = numbers.get(index)?;
         calibration.cores.iter().position(|core| core == number)

@@ -25,7 +25,7 @@ pub(super) const BUSY: f64 = 0.5;
 /// Takes up to 10 seconds; a `quick` one up to 3.
 #[must_use]
 pub fn measure(pinning: &Pinning, quick: bool) -> Calibration {
-    let numbers = match pinning.numbers() {
+    let numbers = match pinning.cores() {
         // Threads that go where they like: whoever they meet there, one time stands for all.
         none if none.is_empty() => (0..plan::cores()).collect(),
         numbers => numbers,
