@@ -64,6 +64,11 @@ impl Gain {
             _ => Verdict::Same,
         }
     }
+
+    /// Whether it would be a difference if the runs were not so far apart.
+    fn is_unclear(&self) -> bool {
+        !self.beyond_noise && !(1.0 / WORTH..=WORTH).contains(&self.times)
+    }
 }
 
 fn in_words(pick: &Entrant, usual: &Entrant, gains: &[Gain]) -> String {
@@ -88,9 +93,13 @@ fn in_words(pick: &Entrant, usual: &Entrant, gains: &[Gain]) -> String {
             threads(&worse),
             inverse(&worse)
         ),
+        (true, true) if gains.iter().any(Gain::is_unclear) => format!(
+            "It cannot be told from these runs, which differ too much among themselves: {ours} is {} \
+             {theirs} in their middle. Measure again when the machine is quiet, or longer (--full).",
+            as_fast_as(&gains.iter().collect::<Vec<_>>())
+        ),
         (true, true) => format!(
-            "It makes no difference here: {ours} is {} {theirs}, within what the runs differ among \
-             themselves. Keep what you have; take {ours} if the program will also run on a machine with \
+            "It makes no difference here: {ours} is {} {theirs}. Keep what you have; take {ours} if the program will also run on a machine with \
              more cores.",
             as_fast_as(&gains.iter().collect::<Vec<_>>())
         ),
@@ -238,7 +247,7 @@ mod tests {
         }
         let ours = entrant("ours", Whose::Ours, &[20.0, 20.0]);
         let text = words(Unit::MillionPerSecond, vec![usual, ours]);
-        assert!(text.starts_with("It makes no difference here"), "{text}");
+        assert!(text.starts_with("It cannot be told from these runs"), "{text}");
     }
 
     #[test]

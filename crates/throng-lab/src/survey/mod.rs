@@ -28,11 +28,12 @@ use std::time::Instant;
 use throng::topology::Topology;
 
 use crate::bench::setup::{Pinning, Setup};
+use crate::calibrate::{self, Calibration, Validation};
 use crate::cli::SurveyArguments;
 use crate::csv::csv;
 use crate::error::Error;
 use crate::{output, page};
-use document::{Layout, Survey};
+use document::{Layout, Need, Pace, Survey};
 use needs::Bench;
 use plan::SurveyPlan;
 use stop::Stop;
@@ -54,10 +55,15 @@ fn look(plan: &SurveyPlan) -> Result<Survey, Error> {
     let mut bench = Bench::new();
     let setup = Setup::look(&bench.pinning);
     let layout = layout(&bench.pinning);
+    let calibration = calibrate::measure(&bench.pinning, plan.pace == Pace::Quick);
     let mut measured = run::measure(plan, &mut bench, &stop)?;
     for need in &mut measured.needs {
         need.advice = advice::advise(need);
     }
+    let validation = match measured.complete {
+        true => Some(simulated(&calibration, &measured.needs)?),
+        false => None,
+    };
     Ok(Survey {
         throng: env!("CARGO_PKG_VERSION").to_owned(),
         benchmark: BENCHMARK.to_owned(),
@@ -68,9 +74,23 @@ fn look(plan: &SurveyPlan) -> Result<Survey, Error> {
         setup,
         layout,
         needs: measured.needs,
-        calibration: None,
-        validation: None,
+        calibration: Some(calibration),
+        validation,
     })
+}
+
+/// Some of what was measured, simulated on a machine that is made from the calibration alone; and what that
+/// machine would do with more cores.
+fn simulated(calibration: &Calibration, needs: &[Need]) -> Result<Validation, Error> {
+    let progress = output::progress_bar(0);
+    progress.set_message("simulating the same");
+    let asked = calibrate::ask(needs, crate::plan::cores());
+    let rows = calibrate::validate(calibration, &asked, &progress)?;
+    progress.reset();
+    progress.set_message("simulating more cores");
+    let prospects = calibrate::prospects(calibration, &progress)?;
+    progress.finish_and_clear();
+    Ok(Validation { rows, prospects })
 }
 
 /// What the JSON of a survey calls itself.
