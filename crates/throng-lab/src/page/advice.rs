@@ -56,9 +56,7 @@ pub(super) fn cards(survey: &Survey) -> String {
 fn card(i: usize, need: &Need) -> String {
     let body = match &need.advice {
         Some(advice) => recommendation(need, advice),
-        None => {
-            "<p class=\"words\">Not enough was measured to recommend anything.</p>\n".to_owned()
-        }
+        None => "<p class=\"words\">Not enough was measured to recommend anything.</p>\n".to_owned(),
     };
     format!(
         "<article class=\"card\">\n<h3>{}</h3>\n{body}\

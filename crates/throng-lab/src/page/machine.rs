@@ -50,10 +50,7 @@ fn topology(layout: &Layout) -> String {
     let mut boxes = String::new();
     draw(0..drawn, &sizes, layout, &mut boxes);
     let more = if drawn < all {
-        format!(
-            "<p class=\"note\">Only the first {} are drawn.</p>\n",
-            counted(drawn as u64, "processor")
-        )
+        format!("<p class=\"note\">Only the first {} are drawn.</p>\n", counted(drawn as u64, "processor"))
     } else {
         String::new()
     };
@@ -117,10 +114,8 @@ fn travel(calibration: &Calibration) -> String {
 /// All times between two different cores.
 fn trips(calibration: &Calibration) -> impl Iterator<Item = f64> + Clone {
     let rows = calibration.transfer_ns.iter().enumerate();
-    rows.flat_map(|(i, row)| {
-        row.iter().enumerate().filter(move |(j, _)| *j != i).map(|(_, &ns)| ns)
-    })
-    .filter(|ns| ns.is_finite())
+    rows.flat_map(|(i, row)| row.iter().enumerate().filter(move |(j, _)| *j != i).map(|(_, &ns)| ns))
+        .filter(|ns| ns.is_finite())
 }
 
 fn summary(calibration: &Calibration) -> String {
@@ -160,8 +155,7 @@ fn heat_table(calibration: &Calibration) -> String {
         for j in 0..cores {
             match row.get(j).filter(|ns| i != j && ns.is_finite()) {
                 Some(&ns) => {
-                    let heat =
-                        if longest > 0.0 { (100.0 * ns / longest).clamp(0.0, 100.0) } else { 0.0 };
+                    let heat = if longest > 0.0 { (100.0 * ns / longest).clamp(0.0, 100.0) } else { 0.0 };
                     let _ = write!(
                         table,
                         "<td style=\"--heat:{heat:.0}%\" data-ns=\"{}\">{ns:.0}</td>",

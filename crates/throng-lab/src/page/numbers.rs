@@ -26,9 +26,7 @@ pub(super) fn section(survey: &Survey) -> String {
                     <p>As in the JSON, to the last digit. Of throng are the recommended structures, of papers the \
                     methods behind them.</p>\n"
         .to_owned();
-    text.push_str(
-        "<p class=\"filters\" id=\"filters\" hidden><label>Need <select id=\"filter-need\">",
-    );
+    text.push_str("<p class=\"filters\" id=\"filters\" hidden><label>Need <select id=\"filter-need\">");
     text.push_str("<option value=\"\">all</option>");
     for (i, need) in survey.needs.iter().enumerate() {
         let _ = write!(text, "<option value=\"{i}\">{}</option>", escaped(&need.title));
