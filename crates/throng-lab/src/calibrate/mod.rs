@@ -38,7 +38,7 @@ pub use validate::{Asked, ask, prospects, validate};
 /// What was measured of a machine.
 ///
 /// ```
-/// use throng_lab::calibrate::{Calibration, Cost};
+/// use throng_lab::calibrate::Calibration;
 ///
 /// // Two cores between which a flag takes 40 ns.
 /// let two = Calibration {

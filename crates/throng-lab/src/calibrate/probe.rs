@@ -50,7 +50,7 @@ pub(super) struct Patience {
 }
 
 const LEAST_BATCHES: usize = 5;
-const MOST_BATCHES: usize = 400;
+const MOST_BATCHES: usize = 5000;
 
 impl Patience {
     /// Whether one more batch is wanted.

@@ -95,7 +95,7 @@ impl Survey<'_> {
         let mut times: Times = vec![vec![None; cores]; cores];
         let pairs = self.pairs(cores);
         // All of them together, and each.
-        let (together, each) = if self.quick { (1500, 15) } else { (6000, 60) };
+        let (together, each) = if self.quick { (1500, 30) } else { (6000, 200) };
         let ms = (together as f64 / pairs.len().max(1) as f64).min(f64::from(each));
         let patience = Patience { time: Duration::from_secs_f64(ms / 1000.0) };
         for (one, other) in pairs {

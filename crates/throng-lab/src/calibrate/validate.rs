@@ -345,6 +345,28 @@ mod tests {
     }
 
     #[test]
+    fn a_barrier_is_shaped_by_the_groups_however_many_there_are() {
+        let ns = |one: usize, other: usize| match (one == other, one / 4 == other / 4) {
+            (true, _) => 0.0,
+            (false, true) => 20.0,
+            (false, false) => 90.0,
+        };
+        let grouped = Calibration {
+            cores: (0..8).collect(),
+            transfer_ns: (0..8).map(|one| (0..8).map(|other| ns(one, other)).collect()).collect(),
+            groups: vec![4],
+            ..Calibration::default()
+        };
+        let meeting = |entrant| {
+            let machine = grouped.spec(32);
+            Run { machine, processors: 32, cores: 32 }.meeting(entrant).unwrap().unwrap()
+        };
+        // One word is fetched by each of 32, most of them from afar.
+        let (shaped, central) = (meeting("barrier"), meeting("central"));
+        assert!(shaped < central / 2.0, "{shaped} against {central}");
+    }
+
+    #[test]
     fn there_are_prospects_for_more_cores() {
         let one = Calibration { cores: vec![0], transfer_ns: vec![vec![0.0]], ..two() };
         let found = prospects(&one, &ProgressBar::hidden()).unwrap();
