@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_chain_leads_through_all_lines() {
         let chain = chain();
-        let mut seen = vec![false; LINES];
+        let mut seen = [false; LINES];
         let mut at = 0;
         for _ in 0..LINES {
             assert!(!std::mem::replace(&mut seen[at], true), "line {at} comes twice");
