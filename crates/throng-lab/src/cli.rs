@@ -40,13 +40,14 @@ pub enum Command {
     },
     /// Make the page of a measurement again, from its JSON
     Page(PageArguments),
-    /// Print the table of a measurement as Markdown, from its JSON
+    /// Print the table of a measurement as Markdown, from its JSON, or put it into a README
     Table(TableArguments),
     /// Tell what got faster or slower between two measurements, beyond their noise
     ///
-    /// Both are files that `throng bench --json` has written.
+    /// Both are files that `throng bench --json` has written. What others wrote is the control group: where it
+    /// changed, the machine did, and the rest is judged beside that.
     ///
-    /// Exit code: 0 if nothing got slower, 3 if something did, 2 if the two cannot be compared.
+    /// Exit code: 0 if nothing of this library got slower, 3 if something did, 2 if the two cannot be compared.
     Compare(CompareArguments),
     /// Measure how long a line takes from core to core, and write a machine file for the simulator
     ///
@@ -192,6 +193,11 @@ pub struct TableArguments {
     /// What `throng bench --json` has written
     #[arg(value_name = "REPORT.json")]
     pub report: std::path::PathBuf,
+
+    /// Put it into this file instead, between the lines `<!-- table: REPORT.json -->`, with the path as
+    /// seen from the file, and `<!-- end of table -->`
+    #[arg(long, value_name = "FILE")]
+    pub into: Option<std::path::PathBuf>,
 }
 
 /// Arguments of `throng compare`.

@@ -65,6 +65,25 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// Two reports have nothing in common, so that there is nothing to compare.
+    NothingInCommon {
+        /// The report of before.
+        old: PathBuf,
+        /// The one of now.
+        new: PathBuf,
+    },
+    /// No mistake, but what was found: something got slower.
+    Slower {
+        /// So many structures of this library.
+        count: usize,
+    },
+    /// A file has no place for the table of a report, or cannot be read.
+    Into {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A folder for results cannot be made, or nothing be written in it.
     Folder {
         /// The folder.
@@ -228,7 +247,7 @@ pub enum Error {
 impl Error {
     /// 2 for what other arguments can change (a mistake in them, too many processors for this
     /// system, too few steps) and an output that cannot be written, 1 for everything that went
-    /// wrong while measuring.
+    /// wrong while measuring, 3 where nothing went wrong but something got slower.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -236,6 +255,8 @@ impl Error {
             | Error::UnknownName { .. }
             | Error::MachineFile { .. }
             | Error::Report { .. }
+            | Error::NothingInCommon { .. }
+            | Error::Into { .. }
             | Error::Faults { .. }
             | Error::Folder { .. }
             | Error::Shape { .. }
@@ -255,7 +276,14 @@ impl Error {
             | Error::Stuck { .. }
             | Error::Differs { .. }
             | Error::NotOnce { .. } => 1,
+            Error::Slower { .. } => 3,
         }
+    }
+
+    /// Whether nothing went wrong, and this is what was found.
+    #[must_use]
+    pub fn is_finding(&self) -> bool {
+        matches!(self, Error::Slower { .. })
     }
 }
 
@@ -273,6 +301,16 @@ impl fmt::Display for Error {
             ),
             Error::MachineFile { path, why } => write!(f, "machine {}: {why}", path.display()),
             Error::Report { path, why } => write!(f, "report {}: {why}", path.display()),
+            Error::NothingInCommon { old, new } => write!(
+                f,
+                "{} and {}: no need, structure and number of threads was measured in both; compare \
+                 reports of the same `--needs` and `--threads`",
+                old.display(),
+                new.display()
+            ),
+            Error::Slower { count: 1 } => write!(f, "1 structure got slower"),
+            Error::Slower { count } => write!(f, "{count} structures got slower"),
+            Error::Into { path, why } => write!(f, "--into {}: {why}", path.display()),
             Error::Faults { why } => write!(f, "--fault: {why}"),
             Error::Folder { path, source } => {
                 write!(f, "--out {}: cannot be written: {source}", path.display())

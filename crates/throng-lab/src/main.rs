@@ -11,7 +11,8 @@ fn main() -> ExitCode {
     match throng_lab::run(Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output::say(&format!("error: {error}\n"));
+            let prefix = if error.is_finding() { "" } else { "error: " };
+            output::say(&format!("{prefix}{error}\n"));
             ExitCode::from(error.exit_code())
         }
     }

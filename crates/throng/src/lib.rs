@@ -136,3 +136,8 @@ pub use shape_error::ShapeError;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct ReadMe;
+
+/// The code of the page that helps to choose, the same way.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/choosing.md")]
+struct Choosing;

@@ -55,9 +55,10 @@ fn sizes(method: &Registered<Loom>, more: usize) -> Vec<Size> {
         Progress::Blocking => 1 + usize::from(comes_to_an_end),
         Progress::LockFree | Progress::WaitFree => 2 + more,
     };
-    // A call of the reactive tree takes three times as many steps as others, since it also changes
+    // A call of a tree that changes takes three times as many steps as others, since it also changes
     // the tree.
-    let of_three_calls = if name == "reactive" { 2 + more } else { 3 + more };
+    let changes = name == "reactive" || name.starts_with("self-tuning");
+    let of_three_calls = if changes { 2 + more } else { 3 + more };
     let mut sizes = vec![
         Size::new(2, 2, 3 + more, 1),
         Size::new(2, 2, 3 + more, 2),

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::text::{escaped, times};
 use crate::numbers::{counted, short};
 use crate::survey::document::{Advice, Gain, Need, Survey};
+use crate::survey::verdict::{Verdict, is_better, is_worse};
 
 /// What the page is about, and the machine in words.
 pub(super) fn head(survey: &Survey) -> String {
@@ -18,7 +19,7 @@ pub(super) fn head(survey: &Survey) -> String {
     if !survey.complete {
         head.push_str(
             "<p class=\"notice\" id=\"incomplete\"><strong>Ended early.</strong> This measurement was broken \
-             off before its end. What is here was measured in full; the rest is missing.</p>\n",
+             off before its end: something is missing here, and there may be fewer runs of the rest.</p>\n",
         );
     }
     let trip = match setup.flag_ns.filter(|ns| ns.is_finite()) {
@@ -50,13 +51,30 @@ pub(super) fn cards(survey: &Survey) -> String {
         }
         cards.push_str("</div>\n");
     }
-    cards + "</section>"
+    cards + GLOSSARY + "</section>"
 }
+
+/// What a newcomer may ask for.
+const GLOSSARY: &str = "<details class=\"glossary\">\n<summary>Words on this page</summary>\n<dl>\n\
+    <dt>Thread</dt><dd>A part of a program that runs beside others. With more threads than cores, some wait.</dd>\n\
+    <dt>Line</dt><dd>A piece of memory, mostly 64 bytes, that cores pass on to each other as a whole.</dd>\n\
+    <dt>Counter</dt><dd>Hands out the numbers 0, 1, 2 and so on, each once: for ids, tickets, places in a list.</dd>\n\
+    <dt>Barrier</dt><dd>Lets nobody go on before all have arrived: between the steps of a computation.</dd>\n\
+    <dt>Queue, pool</dt><dd>Pass items from thread to thread: a queue in order, a pool in any order.</dd>\n\
+    <dt>Diffracting tree</dt><dd>A method of the papers. Threads that meet on their way to a counter part, one to \
+    the left and one to the right, without asking anybody: so many can pass at once. Other methods (combining, \
+    gathering, funnels) let one thread fetch for several. The recommended structures choose among such ways by \
+    themselves, while they run.</dd>\n\
+    <dt>Median</dt><dd>The middle one of several runs: half are smaller, half are larger.</dd>\n\
+    <dt>Within noise</dt><dd>A difference no larger than that between runs of the same thing.</dd>\n\
+    </dl>\n</details>\n";
 
 fn card(i: usize, need: &Need) -> String {
     let body = match &need.advice {
         Some(advice) => recommendation(need, advice),
-        None => "<p class=\"words\">Not enough was measured to recommend anything.</p>\n".to_owned(),
+        None => {
+            "<p class=\"words\">Not enough was measured to recommend anything.</p>\n".to_owned()
+        }
     };
     format!(
         "<article class=\"card\">\n<h3>{}</h3>\n{body}\
@@ -67,22 +85,37 @@ fn card(i: usize, need: &Need) -> String {
 
 fn recommendation(need: &Need, advice: &Advice) -> String {
     let usual = need.entrant(&need.usual).map_or(&need.usual, |entrant| &entrant.code);
+    let code = |code: &str| format!("<code>{}</code>", escaped(code));
+    let (ours, usual) = (code(&advice.code), code(usual));
+    let headline = match Verdict::of(&advice.gains) {
+        _ if advice.pick == need.usual => format!("<span>Keep</span> {ours}"),
+        Verdict::Pick => format!("<span>Use</span> {ours}"),
+        Verdict::Depends => {
+            let where_better: Vec<String> = advice
+                .gains
+                .iter()
+                .filter(|g| is_better(g))
+                .map(|g| g.threads.to_string())
+                .collect();
+            format!("<span>Use</span> {ours} <span>on {} threads</span>", where_better.join(", "))
+        }
+        Verdict::Either => format!("<span>No difference:</span> {usual} <span>or</span> {ours}"),
+        Verdict::Unclear => format!("<span>Not clear:</span> {usual} <span>or</span> {ours}"),
+        Verdict::Usual => format!("<span>Keep</span> {usual}"),
+    };
     let mut text = format!(
-        "<p class=\"use\"><span>Use</span> <code>{}</code></p>\n<p class=\"words\">{}</p>\n",
-        escaped(&advice.code),
-        escaped(&advice.words),
+        "<p class=\"use\">{headline}</p>\n<p class=\"words\">{}</p>\n",
+        escaped(&advice.words)
     );
-    if advice.pick == need.usual {
-        text.push_str("<p class=\"note\">This is what most use today.</p>\n");
-    } else if !advice.gains.is_empty() {
-        text.push_str(&gains(&advice.gains, usual));
+    if advice.pick != need.usual && !advice.gains.is_empty() {
+        text.push_str(&gains(&advice.gains, &ours, &usual));
     }
     text
 }
 
 /// A bar for each number of threads, from "as good" to the right where something is gained, to the left
 /// where something is lost.
-fn gains(gains: &[Gain], usual: &str) -> String {
+fn gains(gains: &[Gain], ours: &str, usual: &str) -> String {
     // Doublings: twice as good is as far to the right as half as good is to the left.
     let far = |gain: &Gain| gain.times.log2();
     let known = || gains.iter().map(far).filter(|far| far.is_finite());
@@ -90,21 +123,21 @@ fn gains(gains: &[Gain], usual: &str) -> String {
     let percent = |far: f64| 100.0 * far / (most - least);
     let even = percent(-least);
     let mut table = format!(
-        "<table class=\"gains\">\n<caption>How many times as good as <code>{}</code> (bars in doublings)</caption>\n\
+        "<table class=\"gains\">\n<caption>How many times as good {ours} is as {usual} (bars in doublings)</caption>\n\
          <thead class=\"unseen\"><tr><th scope=\"col\">Threads</th><th scope=\"col\">Bar</th>\
-         <th scope=\"col\">Times</th></tr></thead>\n<tbody>\n",
-        escaped(usual),
+         <th scope=\"col\">Times</th></tr></thead>\n<tbody>\n"
     );
     for gain in gains {
         let far = Some(far(gain)).filter(|far| far.is_finite());
-        let kind = match far {
-            Some(far) if gain.beyond_noise && far >= 0.0 => "better",
-            Some(_) if gain.beyond_noise => "worse",
-            _ => "same",
+        let kind = match () {
+            () if is_better(gain) => "better",
+            () if is_worse(gain) => "worse",
+            () => "same",
         };
         let far = percent(far.unwrap_or(0.0));
         let (start, length) = (even + far.min(0.0), far.abs());
-        let noise = if gain.beyond_noise { "" } else { " <small>within noise</small>" };
+        let noise =
+            if gain.beyond_noise { "" } else { " <span class=\"unseen\">within noise</span>" };
         let _ = writeln!(
             table,
             "<tr class=\"{kind}\"><th scope=\"row\">{}</th><td class=\"bar\" style=\"--even:{even:.1}%\" \
@@ -113,5 +146,11 @@ fn gains(gains: &[Gain], usual: &str) -> String {
             times(gain.times),
         );
     }
-    table + "</tbody>\n</table>\n"
+    table.push_str("</tbody>\n</table>\n");
+    if gains.iter().any(|gain| !is_better(gain) && !is_worse(gain)) {
+        table.push_str(
+            "<p class=\"note\">Grey: no more than what the runs differ among themselves.</p>\n",
+        );
+    }
+    table
 }

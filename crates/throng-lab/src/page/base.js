@@ -47,16 +47,22 @@ const unitOf = (need) => UNITS[need.unit] || { words: String(need.unit), more: t
 
 const tip = document.getElementById("tip");
 
-/** Shows lines of text beside a point of the window; the first line is the title. */
-function showTip(x, y, title, lines) {
+/**
+ * Shows lines of text beside a point of the window, below a title and perhaps what to write in a program. On a
+ * narrow screen they stand below `under` instead, where they cover nothing that is looked at.
+ */
+function showTip({ x, y, under }, title, lines, code = "") {
   tip.replaceChildren(element("b", {}, title), ...lines.map((line) => element("span", {}, line)));
+  if (code) tip.firstChild.after(element("code", {}, code));
   tip.hidden = false;
   const { width, height } = tip.getBoundingClientRect();
   const room = document.documentElement.clientWidth;
   const left = x + 14 + width > room ? x - 14 - width : x + 14;
-  const top = y - height - 12 < 0 ? y + 16 : y - height - 12;
-  tip.style.left = `${Math.max(4, Math.min(left, room - width - 4))}px`;
-  tip.style.top = `${top}px`;
+  const beside = y - height - 12 < 0 ? y + 16 : y - height - 12;
+  const top = room < 620 && under ? under + 6 : beside;
+  // It moves with the page, not with the window.
+  tip.style.left = `${scrollX + Math.max(4, Math.min(left, room - width - 4))}px`;
+  tip.style.top = `${scrollY + top}px`;
 }
 
 function hideTip() {

@@ -57,7 +57,7 @@ function chart(need, place, processors) {
   const drawing = element("div", { class: "drawing" });
   place.append(drawing);
   const redraw = () => drawChart(need, lines, drawing, caption, processors);
-  place.append(legend(need, lines, redraw));
+  place.append(legend(need, lines, kindsOf(place.dataset.verdict), redraw));
   redraw();
   let width = drawing.clientWidth;
   new ResizeObserver(() => {
@@ -181,7 +181,7 @@ function nameTags(lines, frame, x, y) {
   return group;
 }
 
-/** What a point says: its title, and its lines. */
+/** What a point says, in lines. */
 function wordsOf(line, point, need) {
   const unit = unitOf(need);
   const runs = point.runs ? point.runs.length : 0;
@@ -209,7 +209,9 @@ function listen(svg, above, lines, need, { x, y, frame }) {
     current = spot;
     above.replaceChildren(...rangeOf(line, point, x, y));
     const box = svg.getBoundingClientRect();
-    showTip(box.left + x(point.threads), box.top + y(point.median), line.entrant.name, wordsOf(line, point, need));
+    const { name, code } = line.entrant;
+    const at = { x: box.left + x(point.threads), y: box.top + y(point.median), under: box.bottom };
+    showTip(at, name, wordsOf(line, point, need), code);
     for (const other of svg.querySelectorAll("g.line")) {
       other.classList.toggle("lit", other.dataset.entrant === line.entrant.name);
     }
@@ -275,25 +277,28 @@ function rangeOf(line, point, x, y) {
   return parts;
 }
 
-const KINDS = [
-  ["pick", "Recommended"],
-  ["ours", "Also of throng"],
-  ["usual", "The usual"],
-  ["peer", "Others"],
-  ["method", "Methods of the papers"],
-];
+/** What the kinds of lines are called; what is picked is recommended only where it gains something. */
+function kindsOf(verdict) {
+  const worthIt = verdict === "pick" || verdict === "depends";
+  return [
+    ["pick", worthIt ? "Recommended" : "throng"],
+    ["ours", "Also of throng"],
+    ["usual", verdict === "usual" ? "The usual: keep it" : "The usual"],
+    ["peer", "Others"],
+    ["method", "Methods of the papers"],
+  ];
+}
 
 /** Buttons that switch lines on and off. */
-function legend(need, lines, redraw) {
+function legend(need, lines, kinds, redraw) {
   const box = element("div", { class: "legend", role: "group", "aria-label": `Lines: ${need.title}` });
-  for (const [kind, words] of KINDS) {
+  for (const [kind, words] of kinds) {
     const mine = lines.filter((line) => line.kind === kind);
     if (!mine.length) continue;
-    const row = element("div", { class: "row" }, element("span", { class: "kind" }, words));
     const buttons = mine.map((line) => lineButton(line, redraw));
-    if (kind === "method") row.append(allButton(mine, buttons, redraw));
-    row.append(...buttons);
-    box.append(row);
+    const row = element("div", { class: "row" }, ...buttons);
+    if (kind === "method") row.prepend(allButton(mine, buttons, redraw));
+    box.append(element("span", { class: "kind" }, words), row);
   }
   return box;
 }

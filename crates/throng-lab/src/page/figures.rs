@@ -70,7 +70,9 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/2026-11-15-figures");
         let found = figures(&folder).unwrap();
         assert_eq!(found.len(), papers::figures().len());
-        assert!(found.iter().all(|figure| figure.svg.contains("</svg>") && !figure.claims.is_empty()));
+        assert!(
+            found.iter().all(|figure| figure.svg.contains("</svg>") && !figure.claims.is_empty())
+        );
     }
 
     #[test]

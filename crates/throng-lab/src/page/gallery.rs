@@ -12,8 +12,8 @@ pub(super) fn section(figures: &[Figure]) -> String {
     }
     let mut text = "<section id=\"gallery\" aria-labelledby=\"gallery-title\">\n\
                     <h2 id=\"gallery-title\">The papers, made again</h2>\n\
-                    <p>The structures come from research of the 1990s. Its figures were made again on simulated \
-                    machines of that time; beside each is what the paper claims, and whether it holds.</p>\n"
+                    <p>The structures come from papers of 1993 to 2007. Their figures were made again on simulated \
+                    machines, with some of our own; below each is what is claimed, and whether it holds.</p>\n"
         .to_owned();
     for figure in figures {
         let (id, title) = (escaped(&figure.id), escaped(&figure.title));

@@ -8,7 +8,7 @@ function heatMap(calibration, place) {
     place.addEventListener("pointermove", (event) => {
       const cell = event.target.closest("td");
       if (!cell || cell.classList.contains("self")) return hideTip();
-      return showTip(event.clientX, event.clientY, ...words(cell.parentNode.rowIndex - 1, cell.cellIndex - 1));
+      return showTip({ x: event.clientX, y: event.clientY }, ...words(cell.parentNode.rowIndex - 1, cell.cellIndex - 1));
     });
     place.addEventListener("pointerleave", hideTip);
     return;
@@ -31,7 +31,8 @@ function heatMap(calibration, place) {
     at = [i, j];
     const box = canvas.getBoundingClientRect();
     const middle = (k, size) => ((k + 0.5) / cores) * size;
-    showTip(box.left + middle(j, box.width), box.top + middle(i, box.height), ...words(i, j));
+    const place = { x: box.left + middle(j, box.width), y: box.top + middle(i, box.height), under: box.bottom };
+    showTip(place, ...words(i, j));
   };
   const within = (k) => Math.max(0, Math.min(cores - 1, k));
   const point = (event) => {

@@ -36,52 +36,78 @@ fn topology(layout: &Layout) -> String {
         layout.groups.iter().copied().filter(|&size| size > 1 && size < all).collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     sizes.dedup();
-    let words = if sizes.is_empty() {
-        format!("{}, all alike to each other.", counted(all as u64, "processor"))
-    } else {
-        let groups: Vec<String> = sizes.iter().rev().map(ToString::to_string).collect();
-        format!(
-            "{}. Those in a box share something, such as a core or a cache, and reach each other sooner: \
-             groups of {}.",
-            counted(all as u64, "processor"),
-            groups.join(" in groups of "),
-        )
-    };
-    let mut boxes = String::new();
-    draw(0..drawn, &sizes, layout, &mut boxes);
+    let words = topology_in_words(all, &sizes);
+    let look = if all <= MOST_NUMBERED { Look::NUMBERED } else { Look::DOTS };
+    let (boxes, _) = look.draw(0..drawn, &sizes, layout);
     let more = if drawn < all {
-        format!("<p class=\"note\">Only the first {} are drawn.</p>\n", counted(drawn as u64, "processor"))
+        format!(
+            "<p class=\"note\">Only the first {} are drawn.</p>\n",
+            counted(drawn as u64, "processor")
+        )
     } else {
         String::new()
     };
-    let size = if all <= MOST_NUMBERED { "numbered" } else { "dots" };
+    let Look { name, core, gap, room } = look;
     format!(
-        "<p>{words}</p>\n<div class=\"topology {size}\" role=\"img\" aria-label=\"{words}\">\n{boxes}\n</div>\n\
-         {more}"
+        "<p>{words}</p>\n<div class=\"topology {name}\" role=\"img\" aria-label=\"{words}\" \
+         style=\"--core:{core}px;--gap:{gap}px;--room:{room}px\">\n{boxes}\n</div>\n{more}"
     )
 }
 
-/// Draws these cores: in groups of the first size, or one by one where there are no more sizes.
-fn draw(cores: Range<usize>, sizes: &[usize], layout: &Layout, boxes: &mut String) {
-    if let Some((&size, smaller)) = sizes.split_first() {
-        let mut start = cores.start;
-        boxes.push_str("<div class=\"groups\">");
-        while start < cores.end {
-            let end = (start + size).min(cores.end);
-            draw(start..end, smaller, layout, boxes);
-            start = end;
+/// The same in words; sizes are from the largest to the smallest.
+fn topology_in_words(all: usize, sizes: &[usize]) -> String {
+    let count = counted(all as u64, "processor");
+    if all < 2 {
+        return format!("{count}.");
+    }
+    if sizes.is_empty() {
+        return format!("{count}. As far as the system tells, each is as near to any other.");
+    }
+    let groups: Vec<String> = sizes.iter().rev().map(ToString::to_string).collect();
+    format!(
+        "{count}. Those in a box share something, such as a core or a cache, and reach each other sooner: groups \
+         of {}.",
+        groups.join(" in groups of "),
+    )
+}
+
+/// How large things are drawn, in pixels.
+struct Look {
+    name: &'static str,
+    /// A core.
+    core: usize,
+    /// Between two.
+    gap: usize,
+    /// Within a box, at its border.
+    room: usize,
+}
+
+impl Look {
+    const NUMBERED: Look = Look { name: "numbered", core: 34, gap: 5, room: 6 };
+    const DOTS: Look = Look { name: "dots", core: 11, gap: 3, room: 3 };
+
+    /// Draws these cores, in groups of the first size where there is one; returns the drawing and its width.
+    fn draw(&self, cores: Range<usize>, sizes: &[usize], layout: &Layout) -> (String, usize) {
+        let (mut parts, mut widest, mut count) = (String::new(), self.core, 0);
+        let size = sizes.first().copied().unwrap_or(1);
+        for start in cores.clone().step_by(size) {
+            count += 1;
+            if let Some(smaller) = sizes.get(1..) {
+                let (part, width) =
+                    self.draw(start..(start + size).min(cores.end), smaller, layout);
+                parts.push_str(&part);
+                widest = widest.max(width);
+            } else {
+                let number = layout.cores.get(start).copied().unwrap_or(start);
+                let _ = write!(parts, "<i title=\"core {number}\"><b>{number}</b></i>");
+            }
         }
-        boxes.push_str("</div>");
-        return;
+        // As many in a row as there are rows, or twice as many; fewer where the window is narrow.
+        let columns = f64::from(count).sqrt().ceil().max(1.0) as usize;
+        let columns = columns.next_power_of_two();
+        let width = columns * widest + (columns - 1) * self.gap + 2 * (self.room + 1);
+        (format!("<div class=\"group\" style=\"max-width:{width}px\">{parts}</div>"), width)
     }
-    let columns = (cores.len() as f64).sqrt().ceil().max(1.0) as usize;
-    let columns = columns.next_power_of_two().min(8);
-    let _ = write!(boxes, "<div class=\"cores\" style=\"--columns:{columns}\">");
-    for core in cores {
-        let number = layout.cores.get(core).copied().unwrap_or(core);
-        let _ = write!(boxes, "<i title=\"core {number}\"><b>{number}</b></i>");
-    }
-    boxes.push_str("</div>");
 }
 
 /// How long a line takes from core to core, and what else accesses cost.
@@ -94,9 +120,10 @@ fn travel(calibration: &Calibration) -> String {
     } else if cores > MOST_IN_TABLE {
         text.push_str(
             "<figure class=\"heat\" id=\"heat\">\n<figcaption>From the core of the row to the core of the \
-             column; darker takes longer</figcaption>\n</figure>\n",
+             column; the stronger the colour, the longer</figcaption>\n</figure>\n",
         );
     }
+    text.push_str(&care(calibration));
     text.push_str(&costs(calibration));
     if !calibration.machine.is_empty() {
         let _ = write!(
@@ -114,8 +141,10 @@ fn travel(calibration: &Calibration) -> String {
 /// All times between two different cores.
 fn trips(calibration: &Calibration) -> impl Iterator<Item = f64> + Clone {
     let rows = calibration.transfer_ns.iter().enumerate();
-    rows.flat_map(|(i, row)| row.iter().enumerate().filter(move |(j, _)| *j != i).map(|(_, &ns)| ns))
-        .filter(|ns| ns.is_finite())
+    rows.flat_map(|(i, row)| {
+        row.iter().enumerate().filter(move |(j, _)| *j != i).map(|(_, &ns)| ns)
+    })
+    .filter(|ns| ns.is_finite())
 }
 
 fn summary(calibration: &Calibration) -> String {
@@ -132,6 +161,29 @@ fn summary(calibration: &Calibration) -> String {
         rough(shortest),
         rough(longest),
     )
+}
+
+/// How sure the times are, and what had to be assumed.
+fn care(calibration: &Calibration) -> String {
+    let cores = calibration.transfer_ns.len();
+    let all = cores * cores.saturating_sub(1) / 2;
+    let mut notes = Vec::new();
+    if calibration.pairs > 0 && calibration.pairs < all {
+        notes.push(format!(
+            "Measured were {} of {} pairs; the others are taken to be as those of the same distance.",
+            calibration.pairs, all
+        ));
+    }
+    if calibration.spread > 0.0 && calibration.spread.is_finite() {
+        let percent = rough(100.0 * calibration.spread);
+        notes.push(format!("Measurements of the same pair usually lie {percent} % apart."));
+    }
+    notes.extend(calibration.notes.iter().map(|note| escaped(note)));
+    if notes.is_empty() {
+        return String::new();
+    }
+    let items: Vec<String> = notes.iter().map(|note| format!("<li>{note}</li>\n")).collect();
+    format!("<ul class=\"note\">\n{}</ul>\n", items.concat())
 }
 
 /// The name of a row or column.
@@ -155,7 +207,8 @@ fn heat_table(calibration: &Calibration) -> String {
         for j in 0..cores {
             match row.get(j).filter(|ns| i != j && ns.is_finite()) {
                 Some(&ns) => {
-                    let heat = if longest > 0.0 { (100.0 * ns / longest).clamp(0.0, 100.0) } else { 0.0 };
+                    let heat =
+                        if longest > 0.0 { (100.0 * ns / longest).clamp(0.0, 100.0) } else { 0.0 };
                     let _ = write!(
                         table,
                         "<td style=\"--heat:{heat:.0}%\" data-ns=\"{}\">{ns:.0}</td>",

@@ -40,7 +40,9 @@ pub(super) fn section(survey: &Survey) -> String {
 
 const fn pace(pace: Pace) -> &'static str {
     match pace {
-        Pace::Quick => "quick: few and short runs; <code>throng bench</code> without <code>--quick</code> is steadier",
+        Pace::Quick => {
+            "quick: few and short runs; <code>throng bench</code> without <code>--quick</code> is steadier"
+        }
         Pace::Usual => "usual; <code>throng bench --full</code> is more thorough",
         Pace::Full => "full",
     }

@@ -69,6 +69,15 @@ const SCRIPTS: [&str; 5] = [
 /// The page, as one file of HTML.
 ///
 /// All text of the survey is made harmless, and numbers that are missing or not finite are shown as a dash.
+///
+/// ```
+/// use throng_lab::{page, survey::read::read};
+///
+/// let survey = read("browser/sample.json".as_ref())?;
+/// let page = page::html(&survey, &[]);
+/// assert!(page.contains("What to use on this machine"));
+/// # Ok::<(), throng_lab::error::Error>(())
+/// ```
 #[must_use]
 pub fn html(survey: &Survey, figures: &[Figure]) -> String {
     let parts = [

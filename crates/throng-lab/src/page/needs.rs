@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::text::{NONE, escaped, rough};
 use crate::survey::document::{Need, Survey, Unit, Whose};
+use crate::survey::verdict::Verdict;
 
 /// All needs.
 pub(super) fn sections(survey: &Survey) -> String {
@@ -25,14 +26,19 @@ pub(super) fn sections(survey: &Survey) -> String {
 fn section(i: usize, need: &Need) -> String {
     format!(
         "<article class=\"need\" id=\"need-{i}\">\n<h3>{title}</h3>\n<p>{workload}</p>\n\
-         <figure class=\"chart\" data-need=\"{i}\" aria-label=\"{title}\">\n\
+         <figure class=\"chart\" data-need=\"{i}\" data-verdict=\"{verdict}\" aria-label=\"{title}\">\n\
          <figcaption>{unit}</figcaption>\n</figure>\n\
          <details>\n<summary>The same as a table</summary>\n{table}</details>\n</article>\n",
         title = escaped(&need.title),
         workload = escaped(&need.workload),
+        verdict = verdict(need).map_or("none", Verdict::name),
         unit = unit_in_words(need.unit),
         table = table(need),
     )
+}
+
+fn verdict(need: &Need) -> Option<Verdict> {
+    need.advice.as_ref().map(|advice| Verdict::of(&advice.gains))
 }
 
 /// "million a second; more is better".
@@ -64,14 +70,20 @@ fn table(need: &Need) -> String {
     }
     table.push_str("</tr></thead>\n<tbody>\n");
     let pick = need.advice.as_ref().map(|advice| advice.pick.as_str());
+    let for_pick = matches!(verdict(need), Some(Verdict::Pick | Verdict::Depends));
     for entrant in &need.entrants {
         let mark = match entrant.name.as_str() {
-            name if Some(name) == pick => " <small>recommended</small>",
+            name if Some(name) == pick && for_pick => " <small>recommended</small>",
             name if name == need.usual => " <small>the usual</small>",
             _ if entrant.whose == Whose::Method => " <small>of a paper</small>",
             _ => "",
         };
-        let _ = write!(table, "<tr><th scope=\"row\">{}{mark}</th>", escaped(&entrant.name));
+        let _ = write!(
+            table,
+            "<tr><th scope=\"row\">{}{mark}<br><code>{}</code></th>",
+            escaped(&entrant.name),
+            escaped(&entrant.code)
+        );
         for &threads in &threads {
             let median = entrant.on(threads).map_or(NONE.to_owned(), |cell| rough(cell.median));
             let _ = write!(table, "<td class=\"number\">{median}</td>");

@@ -23,10 +23,12 @@ const COLUMNS: [(&str, bool); 9] = [
 pub(super) fn section(survey: &Survey) -> String {
     let mut text = "<section id=\"numbers\" aria-labelledby=\"numbers-title\">\n\
                     <h2 id=\"numbers-title\">Every number</h2>\n\
-                    <p>As in the JSON, to the last digit. Of throng are the recommended structures, of papers the \
-                    methods behind them.</p>\n"
+                    <p>As in the JSON, to the last digit. Of throng: what this library recommends. Of a paper: a \
+                    method behind that. Of others: what else there is.</p>\n"
         .to_owned();
-    text.push_str("<p class=\"filters\" id=\"filters\" hidden><label>Need <select id=\"filter-need\">");
+    text.push_str(
+        "<p class=\"filters\" id=\"filters\" hidden><label>Need <select id=\"filter-need\">",
+    );
     text.push_str("<option value=\"\">all</option>");
     for (i, need) in survey.needs.iter().enumerate() {
         let _ = write!(text, "<option value=\"{i}\">{}</option>", escaped(&need.title));

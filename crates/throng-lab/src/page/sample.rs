@@ -2,10 +2,10 @@
 
 use crate::bench::setup::Setup;
 use crate::calibrate::{Calibration, Compared, Cost, Prospect, Validation};
+use crate::survey::BENCHMARK;
 use crate::survey::document::{
     Advice, Cell, Entrant, Gain, Layout, Need, Pace, Survey, Unit, Whose,
 };
-use crate::survey::read::BENCHMARK;
 
 /// Random enough for numbers that look measured, and always the same.
 struct Dice(u64);
@@ -13,7 +13,8 @@ struct Dice(u64);
 impl Dice {
     /// Between -1 and 1.
     fn throw(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as f64 / (1_u64 << 30) as f64 - 1.0
     }
 }
@@ -23,8 +24,7 @@ struct Made(&'static str, &'static str, Whose, f64, f64);
 
 /// A survey of a machine with so many processors, with everything that there may be.
 pub(crate) fn survey(processors: usize) -> Survey {
-    let groups: Vec<usize> =
-        [2, 8, 64].into_iter().filter(|&size| size < processors).collect();
+    let groups: Vec<usize> = [2, 8, 64].into_iter().filter(|&size| size < processors).collect();
     let needs = needs(processors);
     let validation = validation(&needs, processors);
     Survey {
@@ -77,7 +77,9 @@ pub(crate) fn odd() -> Survey {
     (need.title, need.workload, need.usual) = (evil.to_owned(), evil.to_owned(), evil.to_owned());
     need.entrants[0].name = evil.to_owned();
     need.entrants[1].cells.clear();
-    for (cell, number) in need.entrants[2].cells.iter_mut().zip([f64::NAN, 0.0, f64::INFINITY, -1.0]) {
+    for (cell, number) in
+        need.entrants[2].cells.iter_mut().zip([f64::NAN, 0.0, f64::INFINITY, -1.0])
+    {
         (cell.median, cell.min, cell.max) = (number, number, number);
         cell.runs.clear();
     }
@@ -98,6 +100,8 @@ pub(crate) fn odd() -> Survey {
     calibration.cores.clear();
     calibration.costs[0] = Cost { name: evil.to_owned(), ns: f64::NAN };
     calibration.machine = evil.to_owned();
+    calibration.notes.push(evil.to_owned());
+    (calibration.pairs, calibration.spread) = (0, f64::NAN);
     let validation = survey.validation.as_mut().expect("a sample has a validation");
     validation.rows[0].measured = 0.0;
     validation.rows[0].entrant = evil.to_owned();
@@ -188,7 +192,8 @@ fn needs(processors: usize) -> Vec<Need> {
 
 /// 1, 2, 4, ... up to twice the processors.
 fn threads(processors: usize) -> impl Iterator<Item = usize> {
-    std::iter::successors(Some(1), |threads| Some(2 * threads)).take_while(move |&n| n <= 2 * processors)
+    std::iter::successors(Some(1), |threads| Some(2 * threads))
+        .take_while(move |&n| n <= 2 * processors)
 }
 
 fn entrant(made: &Made, processors: usize, dice: &mut Dice) -> Entrant {
@@ -234,7 +239,8 @@ fn calibration(processors: usize) -> Calibration {
         (.., true) => 107.0 + 9.0 * dice.throw(),
         _ => 214.0 + 12.0 * dice.throw(),
     };
-    let transfer_ns = (0..processors).map(|i| (0..processors).map(|j| trip(i, j)).collect()).collect();
+    let transfer_ns =
+        (0..processors).map(|i| (0..processors).map(|j| trip(i, j)).collect()).collect();
     let cost = |name: &str, ns| Cost { name: name.to_owned(), ns };
     Calibration {
         cores: (0..processors).collect(),
@@ -245,7 +251,12 @@ fn calibration(processors: usize) -> Calibration {
             cost("a word of memory", 83.4),
         ],
         machine: "name = \"this machine\"\nprocessors = 2\n".to_owned(),
-        ..Calibration::default()
+        groups: [2, 8, 64].into_iter().filter(|&size| size < processors).collect(),
+        pairs: processors * (processors - 1) / 2,
+        spread: 0.042,
+        notes: vec![
+            "Memory was not measured: its time is that of a machine of this kind.".to_owned(),
+        ],
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::text::{NONE, escaped, median, off_by, rough, times};
+use super::text::{NONE, escaped, median, rough, times};
 use crate::calibrate::{Compared, Prospect, Validation};
 use crate::survey::document::Survey;
 
@@ -27,12 +27,11 @@ pub(super) fn section(survey: &Survey) -> String {
 
 /// How far simulated numbers are from measured ones, in a sentence or two.
 fn trust(validation: &Validation) -> String {
-    let off = |row: &Compared| off_by(row.factor());
-    let Some(middle) = median(validation.rows.iter().map(off)) else {
+    let Some(middle) = median(validation.rows.iter().map(Compared::off)) else {
         return "Nothing of that can be compared with a measurement.".to_owned();
     };
-    let sound = validation.rows.iter().filter(|row| off(row).is_finite());
-    let worst = sound.max_by(|a, b| off(a).total_cmp(&off(b)));
+    let sound = validation.rows.iter().filter(|row| row.off().is_finite());
+    let worst = sound.max_by(|a, b| a.off().total_cmp(&b.off()));
     let mut text = format!("Half of the numbers are off by a factor of {} or less", rough(middle));
     if let Some(row) = worst {
         let _ = write!(
@@ -40,7 +39,7 @@ fn trust(validation: &Validation) -> String {
             "; the worst, {} on {}, by {}. Take what it says of larger machines as no better than that.",
             escaped(&row.entrant),
             crate::numbers::counted(row.threads as u64, "thread"),
-            rough(off(row)),
+            rough(row.off()),
         );
     }
     text
@@ -63,11 +62,12 @@ fn compared(survey: &Survey, validation: &Validation) -> String {
                      <th scope=\"col\" class=\"number\">factor</th></tr></thead>\n<tbody>\n"
         .to_owned();
     for row in &validation.rows {
-        let (need, unit) = need_in_words(survey, &row.need);
+        let (_, unit) = need_in_words(survey, &row.need);
         let _ = writeln!(
             table,
-            "<tr><td>{need}</td><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
+            "<tr><td>{}</td><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
              <td class=\"number\">{}</td><td>{unit}</td><td class=\"number\">{}</td></tr>",
+            escaped(&row.need),
             escaped(&row.entrant),
             row.threads,
             rough(row.measured),

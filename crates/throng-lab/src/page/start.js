@@ -15,6 +15,3 @@ rawTable(document.getElementById("raw"));
 const download = document.getElementById("download");
 download.href = URL.createObjectURL(new Blob([json], { type: "application/json" }));
 download.hidden = false;
-
-// A box beside a point would stay behind when the page moves.
-addEventListener("scroll", hideTip, { passive: true });

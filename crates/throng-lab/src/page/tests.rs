@@ -1,7 +1,7 @@
 //! What must be on a page.
 
-use super::*;
 use super::sample::{empty, incomplete, odd, survey};
+use super::*;
 use crate::output;
 use crate::survey::document::Whose;
 use crate::survey::read::read;
@@ -38,8 +38,9 @@ fn every_entrant_and_every_number_is_on_the_page_as_in_the_json() {
             assert!(page.contains(&text::escaped(&advice.words)), "{}", advice.words);
             for entrant in &need.entrants {
                 for cell in &entrant.cells {
-                    let numbers = [cell.median, cell.min, cell.max]
-                        .map(|number| format!("<td class=\"number\">{}</td>", serde_json::json!(number)));
+                    let numbers = [cell.median, cell.min, cell.max].map(|number| {
+                        format!("<td class=\"number\">{}</td>", serde_json::json!(number))
+                    });
                     let row = format!(
                         "<td>{}</td><td>{}</td><td>{}</td><td class=\"number\">{}</td>{}<td class=\"number\">5</td>",
                         need.name,
@@ -84,7 +85,10 @@ fn odd_surveys_make_a_page() {
     for survey in [odd(), empty(), incomplete(), survey(1), survey(3)] {
         let page = html(&survey, &[]);
         assert!(page.ends_with("</html>\n"));
-        assert!(!page.contains("NaN") && !page.contains(">inf"), "numbers that are none are dashes");
+        assert!(
+            !page.contains("NaN") && !page.contains(">inf"),
+            "numbers that are none are dashes"
+        );
     }
     let mut alone = survey(2);
     alone.layout.processors = 0;
@@ -132,7 +136,11 @@ fn the_page_loads_nothing() {
 #[test]
 fn the_committed_sample_is_what_is_made_here() {
     let kept = read(&committed()).unwrap();
-    assert_eq!(kept, survey(4), "`cargo test -p throng-lab --lib writes_the_sample -- --ignored` renews it");
+    assert_eq!(
+        kept,
+        survey(4),
+        "`cargo test -p throng-lab --lib writes_the_sample -- --ignored` renews it"
+    );
 }
 
 #[test]

@@ -63,11 +63,6 @@ pub(super) fn times(factor: f64) -> String {
     if factor.is_finite() { format!("{}×", short(factor)) } else { NONE.to_owned() }
 }
 
-/// By what factor two numbers differ, whichever is larger; at least 1.
-pub(super) fn off_by(factor: f64) -> f64 {
-    if factor < 1.0 { 1.0 / factor } else { factor }
-}
-
 /// The middle one of these; none where there is none that is finite.
 pub(super) fn median(numbers: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = numbers.into_iter().filter(|number| number.is_finite()).collect();
@@ -100,6 +95,5 @@ mod tests {
         assert_eq!([f64::NAN, 2.314, 0.5].map(times), [NONE, "2.31×", "0.50×"]);
         assert_eq!(median([f64::NAN, 3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median([f64::NAN]), None);
-        assert_eq!([0.5, 2.0].map(off_by), [2.0, 2.0]);
     }
 }

@@ -1,10 +1,8 @@
 //! What to use, in plain words, and the numbers behind them.
 
 use super::document::{Advice, Cell, Entrant, Gain, Need, Whose};
+use super::verdict::{Verdict, WORTH, is_better, is_worse};
 use crate::error::count;
-
-/// Up to so much more or less is no difference worth a change of a program.
-const WORTH: f64 = 1.1;
 
 /// What to use for a need; none where neither ours nor the usual was measured.
 pub(super) fn advise(need: &Need) -> Option<Advice> {
@@ -49,61 +47,38 @@ fn score(gains: &[Gain]) -> f64 {
     logs.iter().sum::<f64>() / logs.len().max(1) as f64
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    Better,
-    Same,
-    Worse,
-}
-
-impl Gain {
-    fn verdict(&self) -> Verdict {
-        match self.times {
-            times if times >= WORTH && self.beyond_noise => Verdict::Better,
-            times if times <= 1.0 / WORTH && self.beyond_noise => Verdict::Worse,
-            _ => Verdict::Same,
-        }
-    }
-
-    /// Whether it would be a difference if the runs were not so far apart.
-    fn is_unclear(&self) -> bool {
-        !self.beyond_noise && !(1.0 / WORTH..=WORTH).contains(&self.times)
-    }
-}
-
 fn in_words(pick: &Entrant, usual: &Entrant, gains: &[Gain]) -> String {
     let (ours, theirs) = (&pick.code, &usual.code);
-    let having = |verdict| gains.iter().filter(move |gain| gain.verdict() == verdict);
-    let better: Vec<&Gain> = having(Verdict::Better).collect();
-    let worse: Vec<&Gain> = having(Verdict::Worse).collect();
-    match (better.is_empty(), worse.is_empty()) {
-        (false, true) if better.len() == gains.len() => {
+    let having = |is: fn(&Gain) -> bool| gains.iter().filter(|gain| is(gain)).collect::<Vec<_>>();
+    let (better, worse) = (having(is_better), having(is_worse));
+    match Verdict::of(gains) {
+        Verdict::Pick if better.len() == gains.len() => {
             format!("Use {ours}: {} {theirs}, on every number of threads.", as_fast_as(&better))
         }
-        (false, true) => format!(
+        Verdict::Pick => format!(
             "Use {ours}: {} {theirs} on {}, and no slower on {}.",
             as_fast_as(&better),
             threads(&better),
-            threads(&having(Verdict::Same).collect::<Vec<_>>())
+            threads(&having(|gain| !is_better(gain)))
         ),
-        (false, false) => format!(
+        Verdict::Depends => format!(
             "Use {ours} on {}: {} {theirs}. On {} {theirs} is the faster one, {}.",
             threads(&better),
             as_fast_as(&better),
             threads(&worse),
             inverse(&worse)
         ),
-        (true, true) if gains.iter().any(Gain::is_unclear) => format!(
+        Verdict::Unclear => format!(
             "It cannot be told from these runs, which differ too much among themselves: {ours} is {} \
              {theirs} in their middle. Measure again when the machine is quiet, or longer (--full).",
             as_fast_as(&gains.iter().collect::<Vec<_>>())
         ),
-        (true, true) => format!(
-            "It makes no difference here: {ours} is {} {theirs}. Keep what you have; take {ours} if the program will also run on a machine with \
-             more cores.",
+        Verdict::Either => format!(
+            "It makes no difference here: {ours} is {} {theirs}. Keep what you have; take {ours} if the \
+             program will also run on a machine with more cores.",
             as_fast_as(&gains.iter().collect::<Vec<_>>())
         ),
-        (true, false) => format!(
+        Verdict::Usual => format!(
             "Keep {theirs}: on {} it is the faster one, {}; elsewhere {ours} is no faster.",
             threads(&worse),
             inverse(&worse)

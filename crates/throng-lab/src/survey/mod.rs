@@ -6,7 +6,7 @@
 //! | `needs` | what somebody may need, and all that can be measured for it |
 //! | `run` | all runs, in turns |
 //! | `stop` | Ctrl-C |
-//! | `advice` | what to use, in plain words |
+//! | `verdict`, `advice` | what to use, and that in plain words |
 //! | [`document`] | what was found, as data |
 //! | [`read`] | the same, read back from its file |
 //! | `text` | the same for a terminal; [`page`](crate::page) is for a browser |
@@ -19,9 +19,12 @@ mod needs;
 mod plan;
 pub mod read;
 mod run;
+#[cfg(test)]
+pub(crate) mod sample;
 pub(crate) mod stop;
 pub mod table;
 mod text;
+pub(crate) mod verdict;
 
 use std::time::Instant;
 

@@ -5,11 +5,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::BENCHMARK;
 use super::document::Survey;
 use crate::error::Error;
-
-/// What a survey calls itself in its field `benchmark`.
-pub const BENCHMARK: &str = "survey";
 
 /// Reads a survey.
 ///

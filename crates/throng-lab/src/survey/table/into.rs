@@ -1,0 +1,138 @@
+//! Tables within other files, such as a README, between two comments:
+//!
+//! ```markdown
+//! <!-- table: results/2026-11-16-survey/report.json -->
+//! What `throng table` prints.
+//! <!-- end of table -->
+//! ```
+//!
+//! The path is as seen from the file. Comments within a block of code, such as these, are left alone.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::markdown;
+use crate::error::Error;
+use crate::survey::read::read;
+
+const BEGIN: &str = "<!-- table: ";
+const BEGIN_END: &str = " -->";
+const END: &str = "<!-- end of table -->";
+
+/// Puts the table of a report into a file, in its place there. The file is left as it is if anything is wrong.
+///
+/// # Errors
+/// When the report is none, the file cannot be read or written, or has no place for this report.
+pub fn replace(report: &Path, file: &Path) -> Result<(), Error> {
+    let table = markdown(&read(report)?);
+    // A link stays one, and what it leads to is replaced.
+    let (report, file) = (real(report), real(file));
+    let text = fs::read_to_string(&file).map_err(|source| wrong(&file, source.to_string()))?;
+    let folder = folder_of(&file);
+    let mut places = 0;
+    let changed = rewritten(&text, |named| {
+        let is_this = real(&folder.join(named)) == report;
+        places += usize::from(is_this);
+        Ok(is_this.then(|| table.clone()))
+    });
+    let changed = changed.map_err(|error| error.in_file(&file))?;
+    if places == 0 {
+        let named = report.strip_prefix(&folder).unwrap_or(&report).display();
+        return Err(wrong(
+            &file,
+            format!(
+                "has no lines `{BEGIN}{named}{BEGIN_END}` and `{END}`: put them where the table should be"
+            ),
+        ));
+    }
+    write_whole(&file, &changed)
+        .map_err(|source| Error::Write { to: file.display().to_string(), source })
+}
+
+/// The text with every table in it made again, from reports named as seen from `folder`.
+///
+/// # Errors
+/// When a report cannot be read, or a table has no end.
+pub fn refreshed(text: &str, folder: &Path) -> Result<String, Error> {
+    let table = |named: &str| Ok(Some(markdown(&read(&folder.join(named))?)));
+    rewritten(text, table).map_err(|error| error.in_file(folder))
+}
+
+/// What is wrong with a text that has tables.
+enum Wrong {
+    /// A table, by its first line, has no end.
+    NoEnd(String),
+    /// Something else.
+    Other(Error),
+}
+
+impl Wrong {
+    fn in_file(self, file: &Path) -> Error {
+        match self {
+            Wrong::NoEnd(begin) => wrong(file, format!("after `{begin}` there is no line `{END}`")),
+            Wrong::Other(error) => error,
+        }
+    }
+}
+
+fn wrong(file: &Path, why: String) -> Error {
+    Error::Into { path: file.to_owned(), why }
+}
+
+/// The text with other tables: `table` has the one of a report, or none where it should stay.
+fn rewritten(
+    text: &str,
+    mut table: impl FnMut(&str) -> Result<Option<String>, Error>,
+) -> Result<String, Wrong> {
+    let mut changed = String::new();
+    let mut in_code = false;
+    let mut lines = text.split_inclusive('\n');
+    while let Some(line) = lines.next() {
+        changed.push_str(line);
+        in_code ^= line.trim_start().starts_with("```");
+        let Some(named) = report_named(line).filter(|_| !in_code) else { continue };
+        let mut kept = String::new();
+        let end = loop {
+            match lines.next() {
+                Some(line) if line.trim() == END => break line,
+                Some(line) if report_named(line).is_none() => kept.push_str(line),
+                _ => return Err(Wrong::NoEnd(line.trim().to_owned())),
+            }
+        };
+        changed.push_str(&table(named).map_err(Wrong::Other)?.unwrap_or(kept));
+        changed.push_str(end);
+    }
+    Ok(changed)
+}
+
+/// The report that this line names, if it is the first of a table.
+fn report_named(line: &str) -> Option<&str> {
+    line.trim().strip_prefix(BEGIN)?.strip_suffix(BEGIN_END).map(str::trim)
+}
+
+/// Where something really is, if it is there.
+fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn folder_of(file: &Path) -> PathBuf {
+    file.parent().map(Path::to_owned).unwrap_or_default()
+}
+
+/// Replaces a file in one step: a reader, or a program that ends early, has the old text or the new one.
+fn write_whole(file: &Path, text: &str) -> io::Result<()> {
+    let mut name = OsString::from(".");
+    name.push(file.file_name().unwrap_or_default());
+    name.push(format!(".{}.new", std::process::id()));
+    let beside = folder_of(file).join(name);
+    let permissions = fs::metadata(file)?.permissions();
+    let written = fs::write(&beside, text)
+        .and_then(|()| fs::set_permissions(&beside, permissions))
+        .and_then(|()| fs::rename(&beside, file));
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
