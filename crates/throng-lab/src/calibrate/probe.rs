@@ -168,8 +168,10 @@ pub(super) enum Alike {
 /// One access of a core that is alone, on the first core.
 pub(super) fn alone(pinning: &Pinning, what: Alike, patience: Patience) -> Option<Timed> {
     const STEPS: usize = 2000;
-    let words = &lines(2);
-    words[0].0.store(1, Relaxed);
+    // Two words of one line, each with the place of the other: an address that is known without further
+    // arithmetic, which would be measured too.
+    let circle = &[AtomicU64::new(1), AtomicU64::new(0)];
+    let word = &Alone::default();
     let work = move || {
         let (start, mut batches) = (Instant::now(), Vec::new());
         let mut at = 0_usize;
@@ -177,8 +179,8 @@ pub(super) fn alone(pinning: &Pinning, what: Alike, patience: Patience) -> Optio
             let begin = Instant::now();
             for _ in 0..STEPS {
                 match what {
-                    Alike::Load => at = words[at & 1].0.load(Relaxed) as usize,
-                    Alike::LockedAdd => at = words[0].0.fetch_add(1, Relaxed) as usize,
+                    Alike::Load => at = circle[at].load(Relaxed) as usize,
+                    Alike::LockedAdd => at = word.0.fetch_add(1, Relaxed) as usize,
                     Alike::Pause => spin_loop(),
                 }
             }
