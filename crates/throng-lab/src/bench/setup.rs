@@ -87,7 +87,8 @@ impl Pinning {
         Pinning { cores: if works { cores } else { Vec::new() } }
     }
 
-    /// The system's numbers of the cores; empty where threads cannot be pinned.
+    /// The system's numbers of the cores, in the order of [`pin`](Pinning::pin); empty where threads cannot
+    /// be pinned.
     pub(crate) fn cores(&self) -> Vec<usize> {
         self.cores.iter().map(|core| core.id).collect()
     }
@@ -96,13 +97,6 @@ impl Pinning {
     #[must_use]
     pub fn is_possible(&self) -> bool {
         !self.cores.is_empty()
-    }
-
-    /// The system's numbers of the cores that threads are kept on, in the order of [`pin`](Pinning::pin);
-    /// empty where threads cannot be pinned.
-    #[must_use]
-    pub fn numbers(&self) -> Vec<usize> {
-        self.cores.iter().map(|core| core.id).collect()
     }
 
     /// Keeps the calling thread, the `index`-th of its crowd, on one core.

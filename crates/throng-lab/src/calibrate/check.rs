@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::probe::{self, Patience};
+use super::survey::BUSY;
 use super::validate::{self, Asked};
 use super::{Calibration, Validation};
 use crate::bench::run::Memory;
@@ -29,13 +31,23 @@ const CHECKED: [(&str, &str); 12] = [
 
 const REPETITIONS: usize = 5;
 
+/// A way from core to core that is so many times as long as before is another way: a system that moves
+/// its cores has done so.
+const MOVED: f64 = 1.5;
+
+/// What was measured and simulated, and what to be careful about: sentences.
+pub(super) struct Checked {
+    pub(super) validation: Validation,
+    pub(super) notes: Vec<String>,
+}
+
 /// Measures some workloads, each several times in turn with all others, simulates them, and adds what
 /// the machine would do with more cores.
 pub(super) fn check(
     calibration: &Calibration,
     pinning: &Pinning,
     quick: bool,
-) -> Result<Validation, Error> {
+) -> Result<Checked, Error> {
     let cores = calibration.cores.len().min(crate::plan::cores());
     let time = Duration::from_millis(if quick { 8 } else { 25 });
     let places: Vec<(&str, &str, usize)> = threads(cores)
@@ -59,6 +71,16 @@ pub(super) fn check(
         }
     }
     progress.finish_and_clear();
+    let spreads = runs.iter().filter_map(|runs| Stats::of(runs.iter().copied())?.spread());
+    let mut notes = Vec::new();
+    notes.extend(Stats::of(spreads).filter(|spread| spread.median > BUSY).map(|spread| {
+        format!(
+            "Runs of the same lie {:.0} % of their median apart: this machine was busy with other things, and \
+             what was measured is too slow.",
+            100.0 * spread.median
+        )
+    }));
+    notes.extend(moved(calibration, pinning));
     let asked: Vec<Asked> = places
         .into_iter()
         .zip(runs)
@@ -77,7 +99,25 @@ pub(super) fn check(
     });
     let prospects = validate::prospects(calibration, &progress)?;
     progress.finish_and_clear();
-    Ok(Validation { rows, prospects })
+    Ok(Checked { validation: Validation { rows, prospects }, notes })
+}
+
+/// Whether the first two cores are as far from each other as they were.
+fn moved(calibration: &Calibration, pinning: &Pinning) -> Option<String> {
+    let numbers = pinning.cores();
+    let place = |index: usize| {
+        let number = numbers.get(index)?;
+        calibration.cores.iter().position(|core| core == number)
+    };
+    let before = calibration.transfer_ns[place(0)?][place(1)?];
+    let patience = Patience { time: Duration::from_millis(20) };
+    let now = probe::transfer(pinning, (0, 1), patience)?.ns;
+    (now > before * MOVED || before > now * MOVED).then(|| {
+        format!(
+            "A flag between the first two cores took {before:.0} ns at first and {now:.0} ns in the end: the \
+             system moves its cores, and what was measured is not of the machine that was simulated."
+        )
+    })
 }
 
 /// Powers of two up to the cores, and the cores.

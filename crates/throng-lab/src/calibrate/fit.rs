@@ -46,6 +46,9 @@ const NEAR_X: u64 = 66;
 const PORT: u64 = 4;
 const MEMORY: u64 = 360;
 
+/// A simulated load that is so many times too long or too short is worth a word.
+const MISFIT: f64 = 1.15;
+
 /// So many chiplets on a socket where no second socket was seen: more than anybody simulates.
 const ANY_NUMBER: usize = 1024;
 
@@ -73,6 +76,8 @@ pub(super) struct Parameters {
 #[derive(Clone, Debug)]
 pub(super) struct Fitted {
     parameters: Parameters,
+    /// See [`Costs`]; none where only the parameters are known.
+    flag_and_load: Vec<(f64, f64)>,
     sizes: Vec<usize>,
     cores: usize,
     /// For each level half a round trip of a flag, in nanoseconds; not a number where none was measured.
@@ -140,14 +145,38 @@ impl Fitted {
     pub(super) fn new(times: &Times, groups: &Groups, costs: &Costs) -> Self {
         let flag_ns = groups.typical(times);
         let parameters = Parameters::new(costs, &flag_ns, has_nodes(groups));
-        Self::with(times, groups, parameters)
+        let flag_and_load = costs.flag_and_load.clone();
+        Fitted { flag_and_load, ..Self::with(times, groups, parameters) }
     }
 
     /// The same, for some of the cores of a machine with these parameters.
     pub(super) fn with(times: &Times, groups: &Groups, parameters: Parameters) -> Self {
         let flag_ns = groups.typical(times);
         let ways = flag_ns.iter().map(|&ns| parameters.way(ns)).collect();
-        Fitted { parameters, sizes: groups.sizes(), cores: times.len(), flag_ns, ways }
+        let (sizes, cores) = (groups.sizes(), times.len());
+        Fitted { parameters, flag_and_load: Vec::new(), sizes, cores, flag_ns, ways }
+    }
+
+    /// A sentence about what the simulator cannot express, where there is such a thing: a load of a
+    /// changed line takes another part of a flag's way here than any that it knows.
+    pub(super) fn misfit(&self) -> Option<String> {
+        let off = |&(flag, load): &(f64, f64)| {
+            let miss = nanoseconds(self.parameters.miss);
+            let simulated = miss + (flag - miss) / 2.0;
+            (load / simulated, load, simulated)
+        };
+        let (_, load, simulated) = self
+            .flag_and_load
+            .iter()
+            .map(off)
+            .filter(|(ratio, ..)| ratio.max(1.0 / ratio) > MISFIT)
+            .max_by(|a, b| a.0.max(1.0 / a.0).total_cmp(&b.0.max(1.0 / b.0)))?;
+        Some(format!(
+            "A load of a changed line takes {} ns here, and {} ns on the machine made from the times: the \
+             simulator knows no other part of a flag's way, which it keeps.",
+            short(load),
+            short(simulated)
+        ))
     }
 
     pub(super) fn parameters(&self) -> Parameters {
@@ -471,6 +500,19 @@ mod tests {
         let machine = fitted(&matrix(2, &[], &[40.0]), &[(40.0, 10.0)]);
         assert_near(simulated_load_ns(&machine.spec(2), 0, 1), 20.0, 4.0, "half");
         assert_near(simulated_flag_ns(&machine.spec(2), 0, 1), 40.0, 4.0, "the flag all the same");
+    }
+
+    #[test]
+    fn a_load_that_the_simulator_cannot_express_is_told_with_what_it_makes_of_it() {
+        let times = matrix(2, &[], &[40.0]);
+        assert_eq!(fitted(&times, &[(40.0, 22.0)]).misfit(), None);
+        for load in [10.0, 35.0] {
+            let machine = fitted(&times, &[(40.0, load)]);
+            let simulated = simulated_load_ns(&machine.spec(2), 0, 1);
+            let said = machine.misfit().unwrap();
+            let expected = format!("takes {} ns here, and {} ns", short(load), short(simulated));
+            assert!(said.contains(&expected), "{said} instead of {expected}");
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub use validate::{Asked, ask, prospects, validate};
 /// What was measured of a machine.
 ///
 /// ```
-/// use throng_lab::calibrate::{Calibration, Cost};
+/// use throng_lab::calibrate::Calibration;
 ///
 /// // Two cores between which a flag takes 40 ns.
 /// let two = Calibration {
@@ -245,21 +245,22 @@ pub fn calibrate(typed: &CalibrateArguments) -> Result<(), Error> {
     let pinning = Pinning::find();
     let setup = Setup::look(&pinning);
     let calibration = measure(&pinning, typed.quick);
-    let validation = match typed.check {
+    let checked = match typed.check {
         true => Some(check::check(&calibration, &pinning, typed.quick)?),
         false => None,
     };
     target.write(&format!("# {}\n{}", setup.in_words(), calibration.machine))?;
     let mut text = text::text(&setup, &calibration, &target.path().display().to_string());
-    if let Some(validation) = &validation {
-        text.push_str(&text::validation(validation, calibration.cores.len()));
+    if let Some(checked) = &checked {
+        text.push_str(&text::validation(&checked.validation, calibration.cores.len()));
+        text.push_str(&text::notes(&checked.notes));
     }
     let document = Document {
         throng: env!("CARGO_PKG_VERSION"),
         benchmark: "calibration",
         setup: &setup,
         calibration: &calibration,
-        validation: validation.as_ref(),
+        validation: checked.as_ref().map(|checked| &checked.validation),
     };
     match json {
         Some(json) if json.is_stdout() => {

@@ -50,7 +50,7 @@ pub(super) struct Patience {
 }
 
 const LEAST_BATCHES: usize = 5;
-const MOST_BATCHES: usize = 400;
+const MOST_BATCHES: usize = 5000;
 
 impl Patience {
     /// Whether one more batch is wanted.
@@ -106,7 +106,7 @@ pub(super) fn transfer(
     let flags = &lines(FLAGS);
     let throw = move || {
         let (start, mut batches) = (Instant::now(), Vec::new());
-        let mut thrown = vec![0; FLAGS];
+        let mut thrown = [0; FLAGS];
         while patience.goes_on(start, batches.len()) {
             let place = batches.len() % FLAGS;
             let (flag, last) = (&flags[place].0, &mut thrown[place]);
@@ -126,7 +126,7 @@ pub(super) fn transfer(
         batches
     };
     let give_back = move || {
-        let mut returned = vec![0; FLAGS];
+        let mut returned = [0; FLAGS];
         for place in (0..FLAGS).cycle() {
             let (flag, last) = (&flags[place].0, &mut returned[place]);
             loop {
@@ -168,8 +168,10 @@ pub(super) enum Alike {
 /// One access of a core that is alone, on the first core.
 pub(super) fn alone(pinning: &Pinning, what: Alike, patience: Patience) -> Option<Timed> {
     const STEPS: usize = 2000;
-    let words = &lines(2);
-    words[0].0.store(1, Relaxed);
+    // Two words of one line, each with the place of the other: an address that is known without further
+    // arithmetic, which would be measured too.
+    let circle = &[AtomicU64::new(1), AtomicU64::new(0)];
+    let word = &Alone::default();
     let work = move || {
         let (start, mut batches) = (Instant::now(), Vec::new());
         let mut at = 0_usize;
@@ -177,8 +179,8 @@ pub(super) fn alone(pinning: &Pinning, what: Alike, patience: Patience) -> Optio
             let begin = Instant::now();
             for _ in 0..STEPS {
                 match what {
-                    Alike::Load => at = words[at & 1].0.load(Relaxed) as usize,
-                    Alike::LockedAdd => at = words[0].0.fetch_add(1, Relaxed) as usize,
+                    Alike::Load => at = circle[at].load(Relaxed) as usize,
+                    Alike::LockedAdd => at = word.0.fetch_add(1, Relaxed) as usize,
                     Alike::Pause => spin_loop(),
                 }
             }
@@ -297,7 +299,7 @@ mod tests {
     #[test]
     fn a_chain_leads_through_all_lines() {
         let chain = chain();
-        let mut seen = vec![false; LINES];
+        let mut seen = [false; LINES];
         let mut at = 0;
         for _ in 0..LINES {
             assert!(!std::mem::replace(&mut seen[at], true), "line {at} comes twice");

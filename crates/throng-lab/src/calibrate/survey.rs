@@ -18,14 +18,14 @@ const MOST_PAIRS: usize = 64 * 63 / 2;
 
 /// Measurements of a pair that usually lie farther apart than this, as a part of their median, say more
 /// about the neighbours than about the machine.
-const BUSY: f64 = 0.5;
+pub(super) const BUSY: f64 = 0.5;
 
 /// Measures this machine.
 ///
 /// Takes up to 10 seconds; a `quick` one up to 3.
 #[must_use]
 pub fn measure(pinning: &Pinning, quick: bool) -> Calibration {
-    let numbers = match pinning.numbers() {
+    let numbers = match pinning.cores() {
         // Threads that go where they like: whoever they meet there, one time stands for all.
         none if none.is_empty() => (0..plan::cores()).collect(),
         numbers => numbers,
@@ -95,7 +95,7 @@ impl Survey<'_> {
         let mut times: Times = vec![vec![None; cores]; cores];
         let pairs = self.pairs(cores);
         // All of them together, and each.
-        let (together, each) = if self.quick { (1500, 15) } else { (6000, 60) };
+        let (together, each) = if self.quick { (1500, 30) } else { (6000, 200) };
         let ms = (together as f64 / pairs.len().max(1) as f64).min(f64::from(each));
         let patience = Patience { time: Duration::from_secs_f64(ms / 1000.0) };
         for (one, other) in pairs {
@@ -173,6 +173,7 @@ impl Survey<'_> {
                 100.0 * calibration.spread
             ));
         }
+        notes.extend(calibration.fitted().misfit());
         if self.topology.processors() < cores {
             notes.push(format!(
                 "This program may use {} of its {cores} cores at a time: others may have had them in \

@@ -35,9 +35,7 @@ pub(super) fn text(setup: &Setup, calibration: &Calibration, file: &str) -> Stri
         .map(|cost| vec![format!("  {}", cost.name), short(cost.ns)])
         .collect();
     let _ = write!(text, "\nOne access, in ns\n\n{}", aligned(&rows, &[Left, Right]));
-    for note in notes {
-        let _ = write!(text, "\nNote: {note}\n");
-    }
+    text.push_str(&self::notes(notes));
     let more = 8 * cores.len().max(1);
     let _ = write!(
         text,
@@ -52,6 +50,11 @@ How far the simulator is from this machine:
         counted(more as u64, "core")
     );
     text
+}
+
+/// What to be careful about.
+pub(super) fn notes(notes: &[String]) -> String {
+    notes.iter().map(|note| format!("\nNote: {note}\n")).collect()
 }
 
 fn heat_map(calibration: &Calibration) -> String {
@@ -156,8 +159,8 @@ fn in_short(rows: &[Compared]) -> String {
     };
     format!(
         "\nThe simulated number is off by a factor of {:.2} in the median, and of {:.2} at worst ({} on {}).\n\
-         It has no buffers for stores, no accesses under way at once, no cost of a pause, no operating\n\
-         system: see `crates/throng-sim/src/memory/README.md`.\n",
+         A simulated core gives a line away after each access that others wait for, where a real one may do\n\
+         several first; it has no work of its own, no stores under way, no pauses, no operating system.\n",
         usual.median,
         usual.max,
         worst.entrant,

@@ -182,10 +182,13 @@ const VALUES: u64 = 10_000;
 /// The same for one that does not: until nobody is at the first touch of a line any more.
 const WARMING: u64 = 1000;
 
-/// Items before those that are measured, and those, for each processor; and of all at most.
-const ITEMS_BEFORE: u64 = 200;
+/// Items that are measured, for each processor; and of all, at least and at most.
 const ITEMS: u64 = 1000;
+const LEAST_ITEMS: u64 = 4000;
 const MOST_ITEMS: u64 = 20_000;
+/// Before that, the room of the queue is filled so many times: what is measured has long been through all
+/// of its lines, and has them from each other and not from memory.
+const FILLED: u64 = 4;
 
 /// The room of the bounded queue, as measured: so many items, or so many for each thread.
 const ROOM: usize = 1024;
@@ -249,8 +252,8 @@ impl Run {
             Ok(JobsRun { processors: self.processors, ..run }.measure()?.cycles)
         };
         // The longer run begins as the shorter one: what remains is without the first touch of lines.
-        let before = (ITEMS_BEFORE * self.processors as u64).min(MOST_ITEMS);
-        let items = (ITEMS * self.processors as u64).min(MOST_ITEMS);
+        let before = FILLED * room as u64;
+        let items = (ITEMS * self.processors as u64).clamp(LEAST_ITEMS, MOST_ITEMS);
         let took = cycles(before + items)?.saturating_sub(cycles(before)?);
         Ok(Some(self.million_a_second(items as f64 / took.max(1) as f64)))
     }
@@ -339,6 +342,28 @@ mod tests {
             ask(&needs, 2).into_iter().map(|asked| (asked.entrant, asked.threads)).collect();
         let expected = [("counter", 1), ("counter", 2), ("central", 2)];
         assert_eq!(chosen, expected.map(|(name, threads)| (name.to_owned(), threads)));
+    }
+
+    #[test]
+    fn a_barrier_is_shaped_by_the_groups_however_many_there_are() {
+        let ns = |one: usize, other: usize| match (one == other, one / 4 == other / 4) {
+            (true, _) => 0.0,
+            (false, true) => 20.0,
+            (false, false) => 90.0,
+        };
+        let grouped = Calibration {
+            cores: (0..8).collect(),
+            transfer_ns: (0..8).map(|one| (0..8).map(|other| ns(one, other)).collect()).collect(),
+            groups: vec![4],
+            ..Calibration::default()
+        };
+        let meeting = |entrant| {
+            let machine = grouped.spec(32);
+            Run { machine, processors: 32, cores: 32 }.meeting(entrant).unwrap().unwrap()
+        };
+        // One word is fetched by each of 32, most of them from afar.
+        let (shaped, central) = (meeting("barrier"), meeting("central"));
+        assert!(shaped < central / 2.0, "{shaped} against {central}");
     }
 
     #[test]
