@@ -8,7 +8,6 @@
 //! | [`stats`] | medians, and how far numbers lie apart |
 //! | `grid`, `noise` | the table, and how far to trust it |
 //! | [`json`] | where every single number goes, for other programs |
-//! | [`spot`] | single short runs |
 //! | [`barriers`] | `throng bench barriers` |
 //! | [`heat`] | `throng bench heat` |
 //! | [`index`] | `throng bench loop` |
@@ -38,7 +37,6 @@ pub mod queues;
 pub mod report;
 pub mod run;
 pub mod setup;
-pub mod spot;
 pub mod stats;
 pub mod summary;
 pub mod verify;

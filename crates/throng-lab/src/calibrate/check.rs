@@ -6,12 +6,11 @@ use super::probe::{self, Patience};
 use super::survey::BUSY;
 use super::validate::{self, Asked};
 use super::{Calibration, Validation};
-use crate::bench::run::Memory;
 use crate::bench::setup::Pinning;
-use crate::bench::spot;
 use crate::bench::stats::Stats;
 use crate::error::{self, Error};
 use crate::output;
+use crate::survey::needs::{self, Bench};
 
 /// What is measured.
 const CHECKED: [(&str, &str); 12] = [
@@ -26,7 +25,7 @@ const CHECKED: [(&str, &str); 12] = [
     ("meeting", "tournament"),
     ("exchange", "queue"),
     ("exchange", "queue-unbounded"),
-    ("exchange", "pool"),
+    ("jobs", "pool"),
 ];
 
 const REPETITIONS: usize = 5;
@@ -53,20 +52,17 @@ pub(super) fn check(
     let places: Vec<(&str, &str, usize)> = threads(cores)
         .into_iter()
         .flat_map(|threads| CHECKED.map(|(need, entrant)| (need, entrant, threads)))
-        .filter(|&(need, _, threads)| need != "meeting" || threads > 1)
         .collect();
+    let (needs, mut bench) = (needs::all(), Bench::new());
     let progress = output::progress_bar(places.len() * REPETITIONS);
-    let mut memory = Memory::touched();
     let mut runs = vec![Vec::new(); places.len()];
     for _ in 0..REPETITIONS {
         for (&(need, entrant, threads), runs) in places.iter().zip(&mut runs) {
             progress.set_message(format!("{entrant}, {}", error::count(threads)));
-            let found = match need {
-                "numbers" => spot::numbers(entrant, threads, time, &mut memory, pinning)?,
-                "meeting" => spot::meeting(entrant, threads, time, pinning)?,
-                _ => spot::exchange(entrant, threads, time, pinning)?,
-            };
-            runs.extend(found);
+            let candidate = needs::find(&needs, need, entrant);
+            if let Some(candidate) = candidate.filter(|candidate| candidate.suits(threads)) {
+                runs.push(candidate.measure(&mut bench, threads, time)?);
+            }
             progress.inc(1);
         }
     }

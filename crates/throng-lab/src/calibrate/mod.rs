@@ -6,7 +6,7 @@
 //! | `survey` | which pairs of cores, and how long each |
 //! | `groups` | which cores are near to each other |
 //! | `fit` | from times to a machine of the simulator |
-//! | [`validate`] | the same workloads simulated on that machine, beside what was measured |
+//! | [`mod@validate`] | the same workloads simulated on that machine, beside what was measured |
 //! | `check` | a few workloads measured for that, for those who have nothing measured yet |
 //! | `text` | heat map, costs, what to type next |
 //! | `target` | the machine file, which is replaced only when all went well |

@@ -27,7 +27,7 @@ use crate::survey::document::Need;
 /// Something that was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    /// The need, by its name: `numbers`, `meeting` or `exchange`.
+    /// The need, by its name: `numbers`, `meeting`, `exchange` or `jobs`.
     pub need: String,
     /// The entrant, as the tables of `throng bench` call it.
     pub entrant: String,
@@ -38,10 +38,11 @@ pub struct Asked {
 }
 
 /// What is worth the time: the defaults, the usual, and some methods of the papers.
-const WORTHWHILE: [(&str, &[&str]); 3] = [
+const WORTHWHILE: [(&str, &[&str]); 4] = [
     ("numbers", &["fetch_add", "counter", "locked-mcs", "combining-tree", "diffracting", "funnel"]),
     ("meeting", &["barrier", "team", "central", "dissemination", "tournament", "mcs-tree"]),
-    ("exchange", &["queue", "queue-unbounded", "pool"]),
+    ("exchange", &["queue", "queue-unbounded"]),
+    ("jobs", &["pool"]),
 ];
 
 /// What of a survey is worth simulating: the defaults, the usual and some methods, on up to as many
@@ -135,7 +136,7 @@ const PROSPECTS: [(&str, &str); 6] = [
     ("meeting", "central"),
     ("meeting", "barrier"),
     ("exchange", "queue"),
-    ("exchange", "pool"),
+    ("jobs", "pool"),
 ];
 
 /// What the machine would do with 2, 4 and 8 times its cores: more groups like those measured, as far
@@ -200,7 +201,7 @@ impl Run {
         match need {
             "numbers" => self.numbers(entrant),
             "meeting" => self.meeting(entrant),
-            "exchange" => self.exchange(entrant),
+            "exchange" | "jobs" => self.exchange(entrant),
             _ => Ok(None),
         }
     }

@@ -15,7 +15,7 @@
 mod advice;
 mod day;
 pub mod document;
-mod needs;
+pub(crate) mod needs;
 mod plan;
 pub mod read;
 mod run;

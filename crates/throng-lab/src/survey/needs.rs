@@ -23,20 +23,20 @@ use crate::error::Error;
 use crate::{peers, plan};
 
 /// A need, before anything is measured.
-pub(super) struct Asked {
-    pub(super) name: &'static str,
-    pub(super) title: &'static str,
-    pub(super) workload: &'static str,
-    pub(super) unit: Unit,
-    pub(super) usual: &'static str,
-    pub(super) entrants: Vec<Candidate>,
+pub(crate) struct Asked {
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) workload: &'static str,
+    pub(crate) unit: Unit,
+    pub(crate) usual: &'static str,
+    pub(crate) entrants: Vec<Candidate>,
 }
 
 /// Something that can be measured for a need.
-pub(super) struct Candidate {
-    pub(super) name: &'static str,
-    pub(super) code: String,
-    pub(super) whose: Whose,
+pub(crate) struct Candidate {
+    pub(crate) name: &'static str,
+    pub(crate) code: String,
+    pub(crate) whose: Whose,
     kind: Measurable,
 }
 
@@ -49,8 +49,8 @@ enum Measurable {
 }
 
 /// What the runs of a survey share.
-pub(super) struct Bench {
-    pub(super) pinning: Pinning,
+pub(crate) struct Bench {
+    pub(crate) pinning: Pinning,
     /// For the values of a counter; made when it is first needed.
     memory: Option<Memory>,
     /// What loops have to do; likewise.
@@ -65,7 +65,7 @@ pub(super) struct Bench {
 const LOOP: Size = Size { indices: 1000, microseconds: 1000 };
 
 impl Bench {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let pinning = Pinning::find();
         Bench { pinning, memory: None, load: None, ballast: Vec::new(), kept: Vec::new() }
     }
@@ -77,7 +77,7 @@ impl Candidate {
     }
 
     /// Whether it makes sense to measure it on so many threads.
-    pub(super) fn suits(&self, threads: usize) -> bool {
+    pub(crate) fn suits(&self, threads: usize) -> bool {
         match &self.kind {
             Measurable::Counter(_) | Measurable::Loop(_) => true,
             Measurable::Barrier(row) => threads > 1 && row.suits(threads, plan::cores()),
@@ -86,7 +86,7 @@ impl Candidate {
     }
 
     /// One run, checked: a number in the unit of the need.
-    pub(super) fn measure(
+    pub(crate) fn measure(
         &self,
         bench: &mut Bench,
         threads: usize,
@@ -130,8 +130,14 @@ impl Candidate {
 }
 
 /// All needs there are.
-pub(super) fn all() -> Vec<Asked> {
+pub(crate) fn all() -> Vec<Asked> {
     vec![numbers(), meeting(), exchange(), handover(), jobs(), loops()]
+}
+
+/// The entrant of this name for the need of that name.
+pub(crate) fn find<'a>(needs: &'a [Asked], need: &str, entrant: &str) -> Option<&'a Candidate> {
+    let need = needs.iter().find(|asked| asked.name == need)?;
+    need.entrants.iter().find(|candidate| candidate.name == entrant)
 }
 
 fn numbers() -> Asked {
