@@ -9,7 +9,7 @@
 //! | `verdict`, `advice` | what to use, and that in plain words |
 //! | [`document`] | what was found, as data |
 //! | [`read`] | the same, read back from its file |
-//! | `text` | the same for a terminal; [`page`](crate::page) is for a browser |
+//! | `text` | the same for a terminal; [`page`] is for a browser |
 //! | [`table`] | the table of a survey as Markdown |
 
 mod advice;
