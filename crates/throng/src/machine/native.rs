@@ -56,6 +56,11 @@ unsafe impl Machine for Native {
         }
     }
 
+    fn pauses_in(nanoseconds: u32) -> u32 {
+        let pause_ps = u64::from(waiting::pause_ps());
+        (u64::from(nanoseconds) * 1000 / pause_ps) as u32
+    }
+
     fn has_light_fence() -> bool {
         fences::are_one_sided()
     }

@@ -8,10 +8,9 @@ use crate::machine::{Cpu, Line, Machine, Place, Word};
 const BOLD_FROM: u64 = 3;
 const MOST_BOLD_FROM: u64 = 1 << 10;
 
-/// Who collided with another pauses 2^`FIRST_PAUSE` times, and twice as often each time, up to
-/// 2^`LAST_PAUSE`. In that time the other does its next calls with all it needs in its own cache.
-const FIRST_PAUSE: u32 = 7;
-const LAST_PAUSE: u32 = 8;
+/// Who collided with another pauses for so many nanoseconds, and the next time in the same call twice as long.
+/// In that time the other does its next calls with all it needs in its own cache.
+const PAUSE_NS: u32 = 6400;
 /// So many collisions in one call mean that there is a crowd.
 const CROWD: u32 = 3;
 
@@ -172,8 +171,8 @@ impl Pauses {
     }
 
     /// Pauses; tells whether this was a crowd.
-    pub(super) fn pause<C: Cpu>(&mut self, cpu: &C) -> bool {
-        cpu.pause(1 << (FIRST_PAUSE + self.collisions).min(LAST_PAUSE));
+    pub(super) fn pause<M: Machine>(&mut self, cpu: &M::Cpu) -> bool {
+        cpu.pause(M::pauses_in(PAUSE_NS << self.collisions.min(1)));
         self.collisions += 1;
         self.collisions >= CROWD
     }

@@ -293,7 +293,7 @@ impl<M: Machine> Tickets<M> {
                 }
             } else if self.try_draw_push(tail) {
                 return Ok(ToPush::new(tail));
-            } else if pauses.pause(cpu) {
+            } else if pauses.pause::<M>(cpu) {
                 self.push_crowd.be_bold(u64::MAX);
             }
         }
@@ -438,7 +438,7 @@ impl<M: Machine> Tickets<M> {
                 }
                 return Ok(head.next());
             }
-            if pauses.pause(cpu) {
+            if pauses.pause::<M>(cpu) {
                 self.pop_crowd.be_bold(items as u64);
             }
         }
