@@ -332,7 +332,8 @@ mod tests {
     /// All that is answered to these bytes.
     fn told(address: SocketAddr, bytes: &str) -> String {
         let mut stream = connect(address);
-        stream.write_all(bytes.as_bytes()).unwrap();
+        // Who is refused at once may be cut off before it has said all.
+        let _ = stream.write_all(bytes.as_bytes());
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer);
         answer
@@ -411,8 +412,12 @@ mod tests {
             while greedy.write_all(get.repeat(100).as_bytes()).is_ok() {}
         });
         let close = "GET /state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        let start = Instant::now();
         for _ in 0..20 {
-            assert!(told(address, close).starts_with("HTTP/1.1 200 "));
+            // The place of the one before may not be free yet.
+            while !told(address, close).starts_with("HTTP/1.1 200 ") {
+                assert!(start.elapsed() < Duration::from_secs(10), "others are held up");
+            }
         }
         sender.join().unwrap();
     }

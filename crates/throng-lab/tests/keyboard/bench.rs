@@ -108,7 +108,7 @@ fn mistakes_are_found_before_anything_is_measured() {
         (&["--html", "no/such/folder/page.html"], "error: --html no/such/folder/page.html: cannot"),
         (&["--csv", "."], "error: --csv .: cannot be written"),
         (&["--json", "no/such/file.json"], "error: --json no/such/file.json: cannot be written"),
-        (&["--figures", "no/such/folder"], "error: --figures no/such/folder: "),
+        (&["--figures", "no/such/folder"], "error: --figures \"no/such/folder\": must be a folder"),
     ] {
         let said = refusal(bench(&folder, arguments));
         assert!(said.starts_with(expected), "{said}");
