@@ -50,7 +50,7 @@
 //! 30 % where there are no peers and no least change, so that ranks alone decide.
 
 pub mod judge;
-mod ranks;
+pub(crate) mod ranks;
 mod text;
 
 use serde::Serialize;

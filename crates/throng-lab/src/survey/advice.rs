@@ -2,6 +2,7 @@
 
 use super::document::{Advice, Cell, Entrant, Gain, Need, Whose};
 use super::verdict::{Verdict, WORTH, is_better, is_worse};
+use crate::compare::ranks::Duel;
 use crate::error::count;
 
 /// What to use for a need; none where neither ours nor the usual was measured.
@@ -14,7 +15,8 @@ pub(super) fn advise(need: &Need) -> Option<Advice> {
         .filter(|(_, gains)| !gains.is_empty())
         .max_by(|(_, a), (_, b)| score(a).total_cmp(&score(b)))?;
     let mut words = in_words(pick, usual, &gains);
-    words.push_str(&better_peers(need, pick));
+    let advised = if Verdict::of(&gains) == Verdict::Usual { usual } else { pick };
+    words.push_str(&better_peers(need, advised));
     Some(Advice { pick: pick.name.clone(), code: pick.code.clone(), gains, words })
 }
 
@@ -32,10 +34,12 @@ fn gains(need: &Need, entrant: &Entrant, usual: &Entrant) -> Vec<Gain> {
     entrant.cells.iter().filter_map(gain).collect()
 }
 
-/// Whether no run of one lies among the runs of the other, and there are enough of both to say so.
+/// Whether chance alone would hardly put the runs of one so far ahead of those of the other: 1 in 20, which
+/// takes three runs of each at least.
 fn differ(a: &Cell, b: &Cell) -> bool {
-    const ENOUGH: usize = 3;
-    a.runs.len().min(b.runs.len()) >= ENOUGH && (a.max < b.min || b.max < a.min)
+    const HARDLY: f64 = 0.05 + 1e-9;
+    let duel = Duel::of(&a.runs, &b.runs);
+    duel.chance_of_better().min(duel.chance_of_worse()) <= HARDLY
 }
 
 /// One number for all thread counts: the geometric mean of the gains with several threads; with one, where
@@ -77,6 +81,10 @@ fn in_words(pick: &Entrant, usual: &Entrant, gains: &[Gain]) -> String {
             "It makes no difference here: {ours} is {} {theirs}. Keep what you have; take {ours} if the \
              program will also run on a machine with more cores.",
             as_fast_as(&gains.iter().collect::<Vec<_>>())
+        ),
+        Verdict::Usual if worse.len() == gains.len() => format!(
+            "Keep {theirs}: it is the faster one on every number of threads, {} as {ours}.",
+            inverse(&worse)
         ),
         Verdict::Usual => format!(
             "Keep {theirs}: on {} it is the faster one, {}; elsewhere {ours} is no faster.",
@@ -125,8 +133,8 @@ fn threads(gains: &[&Gain]) -> String {
     }
 }
 
-/// A sentence about the others that are better still; empty where there are none.
-fn better_peers(need: &Need, pick: &Entrant) -> String {
+/// A sentence about the others that are better than what is advised; empty where there are none.
+fn better_peers(need: &Need, advised: &Entrant) -> String {
     let best = |cell: &Cell| {
         let peers = need.entrants.iter().filter(|entrant| entrant.whose == Whose::Peer);
         let better = peers.filter(|peer| peer.name != need.usual).filter_map(|peer| {
@@ -137,7 +145,7 @@ fn better_peers(need: &Need, pick: &Entrant) -> String {
         let (peer, times) = better.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
         Some(format!("{} on {} ({} times)", peer.code, count(cell.threads), digits(times)))
     };
-    let better: Vec<String> = pick.cells.iter().filter_map(best).collect();
+    let better: Vec<String> = advised.cells.iter().filter_map(best).collect();
     if better.is_empty() { String::new() } else { format!(" Faster still: {}.", better.join(", ")) }
 }
 
@@ -202,6 +210,18 @@ mod tests {
     }
 
     #[test]
+    fn where_the_usual_is_better_everywhere_others_are_held_against_it() {
+        let usual = entrant("usual", Whose::Peer, &[20.0, 20.0]);
+        let ours = entrant("ours", Whose::Ours, &[10.0, 10.0]);
+        let peer = entrant("peer", Whose::Peer, &[15.0, 30.0]);
+        assert_eq!(
+            words(Unit::MillionPerSecond, vec![usual, ours, peer]),
+            "Keep USUAL: it is the faster one on every number of threads, 2.0 times as fast as OURS. \
+             Faster still: PEER on 2 threads (1.5 times)."
+        );
+    }
+
+    #[test]
     fn no_difference_is_called_that_and_better_peers_are_named() {
         let usual = entrant("usual", Whose::Peer, &[10.0, 10.0]);
         let ours = entrant("ours", Whose::Ours, &[9.8, 10.1]);
@@ -218,7 +238,7 @@ mod tests {
     fn what_differs_less_than_its_runs_is_no_gain() {
         let mut usual = entrant("usual", Whose::Peer, &[10.0, 10.0]);
         for cell in &mut usual.cells {
-            cell.max = 100.0;
+            cell.runs[2] = 100.0;
         }
         let ours = entrant("ours", Whose::Ours, &[20.0, 20.0]);
         let text = words(Unit::MillionPerSecond, vec![usual, ours]);
