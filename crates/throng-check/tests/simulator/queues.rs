@@ -224,7 +224,7 @@ fn trials_of(kind: Kind<Sim>, effort: u64) -> Vec<Trial> {
         }
     });
     add("hasty", |kind, trial, effort| {
-        for seed in seeds(2500 * effort) {
+        for seed in seeds(1500 * effort) {
             hasty(seed).check_in_turn(kind, trial);
         }
     });
