@@ -95,8 +95,11 @@ fn run_without_arguments() -> Result<(), Error> {
 
 const MORE: &str = "
 More:
+  throng watch                   the default counter changing its shape, live, in your browser
+  throng calibrate               how far cores are apart; what if there were 8 times as many?
+  throng compare OLD NEW         what got faster or slower between two `throng bench --json`
   throng list                    what each of these is, what it promises and where it comes from
-  throng bench counters          the same measurement, longer and steadier
+  throng bench counters          counters alone, more closely
   throng bench barriers          how long threads take to meet, by barrier
   throng bench heat              a computation with a barrier in every step
   throng bench loop              a loop whose iterations take different times
