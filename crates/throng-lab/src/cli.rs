@@ -141,7 +141,7 @@ pub struct SurveyArguments {
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
 
-    /// Longer and more runs, as long as they take: a quarter of an hour on 2 cores
+    /// Longer and more runs, as long as they take: 6 minutes on 2 cores
     #[arg(long)]
     pub full: bool,
 
@@ -152,6 +152,10 @@ pub struct SurveyArguments {
     /// Numbers of threads to measure, such as 1,2,4 [default: powers of two up to twice the cores]
     #[arg(long, value_name = "LIST", allow_negative_numbers = true)]
     pub threads: Option<String>,
+
+    /// How often each is measured [default: 3 to 7 times, as the time allows; quick: 3 to 5; full: 11]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub repetitions: Option<String>,
 
     /// Where the page goes [default: throng-report.html]
     #[arg(long, value_name = "FILE")]
@@ -341,6 +345,11 @@ pub struct QueuesArguments {
     /// bytes. empty: all look for an item, and there is none.
     #[arg(long, value_name = "LIST")]
     pub mixes: Option<String>,
+
+    /// Before each push and each pop, a thread has 0 to this many nanoseconds of something else to do,
+    /// at random [default: 0]
+    #[arg(long, value_name = "NS", allow_negative_numbers = true)]
+    pub work: Option<String>,
 
     /// How often each is measured [default: 5, quick: 3]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]

@@ -1,4 +1,5 @@
-//! How a thread takes its values: many in a row, or one by one with something else in between.
+//! How a thread takes its values: many in a row, or one by one with something else in between. And that
+//! something else.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -37,32 +38,29 @@ impl Pace {
 #[derive(Debug)]
 pub struct Worker {
     pace: Pace,
-    random: SplitMix64,
-    rounds_a_us: u64,
+    work: Option<Work>,
 }
 
 impl Worker {
     /// The calling thread.
     #[must_use]
     pub fn new(pace: Pace) -> Self {
-        let works = pace != Pace::InARow && pace != (Pace::OneByOne { work_ns: 0 });
-        Worker {
-            pace,
-            random: SplitMix64::from_state(Native::cpu().id() as u64),
-            rounds_a_us: if works { rounds_a_us() } else { 0 },
-        }
+        let work = match pace {
+            Pace::InARow => None,
+            Pace::OneByOne { work_ns } => Work::up_to(work_ns),
+        };
+        Worker { pace, work }
     }
 
     /// Fills a chunk.
     pub fn fill(&mut self, counter: &dyn Counting<Native>, cpu: &NativeCpu, chunk: &mut [u64]) {
         match self.pace {
             Pace::InARow => counter.fill_on(cpu, chunk),
-            Pace::OneByOne { work_ns } => {
-                let most = self.rounds_a_us * u64::from(work_ns) / 1000;
+            Pace::OneByOne { .. } => {
                 for value in chunk {
                     *value = counter.next_on(cpu);
-                    if most > 0 {
-                        work(self.random.below(most + 1));
+                    if let Some(work) = &mut self.work {
+                        work.once();
                     }
                 }
             }
@@ -70,7 +68,31 @@ impl Worker {
     }
 }
 
-/// Something else: each round needs the result of the one before it, and no memory.
+/// Something else that a thread has to do, for times that differ at random.
+#[derive(Debug)]
+pub struct Work {
+    random: SplitMix64,
+    most_rounds: u64,
+}
+
+impl Work {
+    /// For 0 to so many nanoseconds each time; nothing where that is 0.
+    #[must_use]
+    pub fn up_to(nanoseconds: u32) -> Option<Self> {
+        (nanoseconds > 0).then(|| Work {
+            random: SplitMix64::from_state(Native::cpu().id() as u64),
+            most_rounds: rounds_a_us() * u64::from(nanoseconds) / 1000,
+        })
+    }
+
+    /// Does it once.
+    #[inline(never)]
+    pub fn once(&mut self) {
+        work(self.random.below(self.most_rounds + 1));
+    }
+}
+
+/// Each round needs the result of the one before it, and no memory.
 fn work(rounds: u64) {
     let mut bits = black_box(rounds);
     for _ in 0..rounds {

@@ -114,7 +114,7 @@ impl Candidate {
                 }
             }
             Measurable::Queue(row, mix) => {
-                let found = queues::measure(row, *mix, threads, times, &bench.pinning)?;
+                let found = queues::measure(row, *mix, threads, times, 0, &bench.pinning)?;
                 bench.ballast.push(Vec::with_capacity(1 + bench.ballast.len() % 7));
                 Ok(found.items as f64 / found.seconds.max(1e-9) / 1e6)
             }

@@ -10,10 +10,11 @@ use crate::cli::SurveyArguments;
 use crate::error::Error;
 use crate::names::suggestions;
 use crate::page::{self, Figure};
-use crate::plan::{cores, default_threads, numbers};
+use crate::plan::{cores, default_threads, numbers, optional};
 
 /// The most threads that can be measured.
 const MAX_THREADS: usize = 1024;
+const MAX_REPETITIONS: usize = 1000;
 /// Where the page goes if nothing else is said.
 const PAGE: &str = "throng-report.html";
 /// Where `throng figures` puts its figures if nothing else is said.
@@ -24,6 +25,8 @@ pub(super) struct SurveyPlan {
     pub(super) pace: Pace,
     pub(super) needs: Vec<Asked>,
     pub(super) threads: Vec<usize>,
+    /// How often each is measured, if that was said.
+    pub(super) repetitions: Option<usize>,
     pub(super) figures: Vec<Figure>,
     /// Already open.
     pub(super) json: Option<JsonTarget>,
@@ -54,6 +57,8 @@ impl SurveyPlan {
             }
         };
         check_threads(&needs, &threads)?;
+        let repetitions =
+            optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?;
         let figures = match &typed.figures {
             Some(folder) => page::figures(folder)?,
             // Those that happen to be there are an extra: nothing is lost without them.
@@ -63,7 +68,16 @@ impl SurveyPlan {
         let html = Output::open("--html", typed.html.clone().unwrap_or_else(|| PAGE.into()))?;
         let csv = typed.csv.clone().map(|path| Output::open("--csv", path)).transpose()?;
         let json = typed.json.clone().map(JsonTarget::open).transpose()?;
-        Ok(SurveyPlan { pace, needs, threads, figures, json, csv, html })
+        Ok(SurveyPlan { pace, needs, threads, repetitions, figures, json, csv, html })
+    }
+
+    /// How long and how often each is measured, of so many runs in a repetition.
+    pub(super) fn effort(&self, runs: usize) -> Effort {
+        let usual = Effort::of(self.pace, runs);
+        match self.repetitions {
+            None => usual,
+            Some(wanted) => Effort { least_repetitions: wanted, most_repetitions: wanted, ..usual },
+        }
     }
 
     /// What is measured on how many threads, once in each repetition: numbers of a need and of one of its

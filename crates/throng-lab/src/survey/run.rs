@@ -25,7 +25,7 @@ pub(super) fn measure(
     stop: &Stop,
 ) -> Result<Measured, Error> {
     let round = plan.round();
-    let effort = Effort::of(plan.pace, round.len());
+    let effort = plan.effort(round.len());
     let progress = output::progress_bar(round.len() * effort.most_repetitions);
     let mut runs: Vec<Vec<f64>> = vec![Vec::new(); round.len()];
     let start = Instant::now();

@@ -102,7 +102,8 @@ mod tests {
         let times = Times { warm_up: Duration::ZERO, measure: Duration::ZERO };
         let pinning = &Pinning::find();
         let (method, mix, threads) = ("test", Mix::Even, 4);
-        let order = Order { method, mix, threads, times, room: None, in_order: true, pinning };
+        let order =
+            Order { method, mix, threads, times, room: None, in_order: true, work_ns: 0, pinning };
         hung.explain(&order).to_string()
     }
 

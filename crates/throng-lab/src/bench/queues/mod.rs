@@ -88,7 +88,7 @@ fn measure_all(plan: &QueuesPlan, pinning: &Pinning) -> Result<Vec<Sample>, Erro
         for (mix, threads, row) in plan.round() {
             let method = row.name;
             progress.set_message(format!("{method}, {}, {}", mix.name(), error::count(threads)));
-            let found = measure(row, mix, threads, times, pinning)?;
+            let found = measure(row, mix, threads, times, plan.work_ns, pinning)?;
             // Some of the memory that is free now stays taken, so that the next queue lies elsewhere: how
             // far a line is from the cores depends on its address.
             ballast.push(Vec::<super::Line>::with_capacity(1 + samples.len() % 7));
@@ -115,9 +115,10 @@ pub(crate) fn measure(
     mix: Mix,
     threads: usize,
     times: Times,
+    work_ns: u32,
     pinning: &Pinning,
 ) -> Result<Measured, Error> {
-    row.measure(mix, threads, times, pinning)
+    row.measure(mix, threads, times, work_ns, pinning)
         .map_err(|failure| explain(failure, row.name, mix, threads))
 }
 

@@ -20,17 +20,17 @@ impl<T: Item> Exchange<T> for Queue<T> {
 }
 
 impl<T: Item> Seat<T> for &Queue<T> {
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, item: T) {
         assert!(self.push(item).is_ok(), "{OPEN}");
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self) -> T {
         self.pop().expect(OPEN)
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll(&mut self) -> Option<T> {
         self.try_pop().ok()
     }
@@ -55,12 +55,12 @@ impl<T: Item> Exchange<T> for Tried<T> {
 }
 
 impl<T: Item> Attempts<T> for &Tried<T> {
-    #[inline]
+    #[inline(always)]
     fn try_put(&mut self, item: T) -> Result<(), T> {
         self.0.try_push(item).map_err(PushError::into_inner)
     }
 
-    #[inline]
+    #[inline(always)]
     fn try_take(&mut self) -> Option<T> {
         self.0.try_pop().ok()
     }
@@ -80,17 +80,17 @@ impl<T: Item> Exchange<T> for Pool<T> {
 }
 
 impl<T: Item> Seat<T> for &Pool<T> {
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, item: T) {
         assert!(self.push(item).is_ok(), "{OPEN}");
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self) -> T {
         self.pop().expect(OPEN)
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll(&mut self) -> Option<T> {
         self.try_pop().ok()
     }
@@ -110,17 +110,17 @@ impl<T: Item> Exchange<T> for Rsu<T> {
 }
 
 impl<T: Item> Seat<T> for &Rsu<T> {
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, item: T) {
         Rsu::put(self, item);
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self) -> T {
         Rsu::take(self)
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll(&mut self) -> Option<T> {
         self.try_take()
     }
@@ -146,12 +146,12 @@ impl<T: Item> Exchange<T> for Jobs<T> {
 }
 
 impl<T: Item> Seat<T> for &Jobs<T> {
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, item: T) {
         self.0.enqueue(item);
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self) -> T {
         self.0.dequeue()
     }

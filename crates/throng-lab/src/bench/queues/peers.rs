@@ -29,13 +29,13 @@ macro_rules! retried {
         }
 
         impl<T: Item> Attempts<T> for &$queue<T> {
-            #[inline]
+            #[inline(always)]
             fn try_put(&mut self, $item: T) -> Result<(), T> {
                 let $shared = self;
                 $put
             }
 
-            #[inline]
+            #[inline(always)]
             fn try_take(&mut self) -> Option<T> {
                 let $shared = self;
                 $take
@@ -98,17 +98,17 @@ macro_rules! channel {
         }
 
         impl<T: Item> Seat<T> for &$name<T> {
-            #[inline]
+            #[inline(always)]
             fn put(&mut self, item: T) {
                 assert!(self.0.send(item).is_ok(), "{CUT}");
             }
 
-            #[inline]
+            #[inline(always)]
             fn take(&mut self) -> T {
                 self.1.recv().expect(CUT)
             }
 
-            #[inline]
+            #[inline(always)]
             fn poll(&mut self) -> Option<T> {
                 $poll(&self.1)
             }
@@ -159,17 +159,17 @@ macro_rules! standard {
         }
 
         impl<T: Item> Seat<T> for Ends<'_, $sender<T>, T> {
-            #[inline]
+            #[inline(always)]
             fn put(&mut self, item: T) {
                 assert!(self.sender.send(item).is_ok(), "{CUT}");
             }
 
-            #[inline]
+            #[inline(always)]
             fn take(&mut self) -> T {
                 self.receiver.as_ref().and_then(|end| end.recv().ok()).expect(CUT)
             }
 
-            #[inline]
+            #[inline(always)]
             fn poll(&mut self) -> Option<T> {
                 self.receiver.as_ref().and_then(|end| end.try_recv().ok())
             }
@@ -216,17 +216,17 @@ impl<T: Item> Exchange<T> for Nothing {
 }
 
 impl<T: Item> Seat<T> for VecDeque<T> {
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, item: T) {
         self.push_back(item);
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self) -> T {
         self.pop_front().expect("what was put in")
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll(&mut self) -> Option<T> {
         self.pop_front()
     }

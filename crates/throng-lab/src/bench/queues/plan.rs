@@ -14,6 +14,7 @@ use crate::plan::{cores, default_threads, numbers, optional};
 pub const MAX_THREADS: usize = 1024;
 const MAX_REPETITIONS: usize = 1000;
 const MAX_RUN_MS: usize = 60_000;
+const MAX_WORK_NS: usize = 1_000_000;
 
 /// What `throng bench queues` will do.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub struct QueuesPlan {
     pub repetitions: usize,
     /// How long one run is measured.
     pub time: Duration,
+    /// Before each push and each pop a thread has 0 to so many nanoseconds of something else to do.
+    pub work_ns: u32,
     /// Where the single measurements go; already open.
     pub json: Option<JsonTarget>,
 }
@@ -60,10 +63,12 @@ impl QueuesPlan {
             optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
                 .unwrap_or(usual_repetitions);
         let ms = optional("--duration", typed.duration.as_deref(), 1..=MAX_RUN_MS)?;
+        let work_ns =
+            optional("--work", typed.work.as_deref(), 0..=MAX_WORK_NS)?.unwrap_or(0) as u32;
         // Last: only a plan that is right in all else may create a file.
         let json = typed.json.clone().map(JsonTarget::open).transpose()?;
         let time = Duration::from_millis(ms.unwrap_or(usual_ms) as u64);
-        Ok(QueuesPlan { rows, mixes, threads, repetitions, time, json })
+        Ok(QueuesPlan { rows, mixes, threads, repetitions, time, work_ns, json })
     }
 
     /// What is measured in which mix on how many threads, once in each repetition.
@@ -153,6 +158,10 @@ mod tests {
                  all)",
             ),
             (typed("", "even", "1"), "--threads 1: must be at least 2 for the mix even"),
+            (
+                QueuesArguments { work: Some("2000000".to_owned()), ..typed("", "", "") },
+                "--work 2000000: must be a whole number from 0 to 1000000",
+            ),
         ] {
             assert_eq!(QueuesPlan::resolve(&arguments).unwrap_err().to_string(), expected);
         }

@@ -21,6 +21,10 @@ pub fn text(plan: &QueuesPlan, setup: &Setup, summary: &Summary) -> String {
     let runs = counted(plan.repetitions as u64, "run");
     let ms = plan.time.as_millis();
     let mut text = format!("{}; each number from {runs} of {ms} ms\n", setup.in_words());
+    if plan.work_ns > 0 {
+        let work = plan.work_ns;
+        let _ = writeln!(text, "before each push and each pop 0 to {work} ns of something else");
+    }
     for &mix in &plan.mixes {
         let _ = writeln!(text, "\n{}: {}\n", mix.name(), mix.in_words());
         for block in grid(plan, mix, summary).blocks() {
@@ -159,6 +163,7 @@ pub(super) struct Document<'a> {
     threads: &'a [usize],
     repetitions: usize,
     milliseconds: f64,
+    work_ns: u32,
     summary: Vec<&'a Cell>,
     runs: &'a [Sample],
 }
@@ -179,6 +184,7 @@ impl<'a> Document<'a> {
             threads: &plan.threads,
             repetitions: plan.repetitions,
             milliseconds: plan.time.as_secs_f64() * 1e3,
+            work_ns: plan.work_ns,
             summary: summary.cells().collect(),
             runs: samples,
         }

@@ -87,12 +87,13 @@ impl Row {
         mix: Mix,
         threads: usize,
         times: Times,
+        work_ns: u32,
         pinning: &Pinning,
     ) -> Result<Measured, Failure> {
         // Bursts of all threads must fit in, or all of them might wait for room.
         let room = self.bounded.then(|| ROOM.max(BURST * threads));
         let (method, in_order) = (self.name, self.in_order);
-        let order = Order { method, mix, threads, times, room, in_order, pinning };
+        let order = Order { method, mix, threads, times, room, in_order, work_ns, pinning };
         match mix {
             Mix::Large => (self.large)(&order),
             _ => (self.small)(&order),

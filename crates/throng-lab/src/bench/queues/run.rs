@@ -18,6 +18,7 @@ use super::mixes::{BURST, Mix, Role};
 use super::seats::{Exchange, Seat};
 use crate::bench::barriers::run::pin;
 use crate::bench::crew::{self, CrewFailure};
+use crate::bench::pace;
 use crate::bench::setup::Pinning;
 use crate::bench::window::{Phase, Times, Window};
 
@@ -36,6 +37,8 @@ pub struct Order<'a> {
     pub room: Option<usize>,
     /// Whether the items of a producer must come out in order.
     pub in_order: bool,
+    /// Before each push and each pop a thread has 0 to so many nanoseconds of something else to do.
+    pub work_ns: u32,
     /// Where the threads run.
     pub pinning: &'a Pinning,
 }
@@ -102,8 +105,10 @@ fn drive(order: &Order<'_>, work: Work<'_>, drain: Drain<'_>) -> Result<Measured
             let _leaving = Leaving(ending);
             pin(order.pinning, rank, order.threads);
             let check = Check::new(order.threads, order.in_order);
+            let work_between = pace::Work::up_to(order.work_ns);
             window.await_start();
-            work(Desk { rank, shared, clock: Clock::new(window), pushed: 0, check }, role)
+            let clock = Clock::new(window);
+            work(Desk { rank, shared, clock, pushed: 0, check, work: work_between }, role)
         }
     });
     let conduct = || {
@@ -145,6 +150,7 @@ struct Desk<'a> {
     clock: Clock<'a>,
     pushed: u64,
     check: Check,
+    work: Option<pace::Work>,
 }
 
 /// A thread at its work.
@@ -171,10 +177,24 @@ impl<T: Item, S: Seat<T>> Worker<'_, T, S> {
         Outcome { pushed, check, items: clock.counted() }
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self) {
+        self.do_something_else();
         self.desk.pushed += 1;
         self.seat.put(T::of(value_of(self.desk.rank, self.desk.pushed)));
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) -> T {
+        self.do_something_else();
+        self.seat.take()
+    }
+
+    #[inline(always)]
+    fn do_something_else(&mut self) {
+        if let Some(work) = &mut self.desk.work {
+            work.once();
+        }
     }
 
     #[inline(never)]
@@ -183,7 +203,7 @@ impl<T: Item, S: Seat<T>> Worker<'_, T, S> {
             for _ in 0..STINT.div_ceil(IN_A_ROW) {
                 (0..IN_A_ROW).for_each(|_| self.push());
                 for _ in 0..IN_A_ROW {
-                    let item = self.seat.take();
+                    let item = self.pop();
                     self.desk.check.note(&item);
                 }
             }
@@ -218,7 +238,7 @@ impl<T: Item, S: Seat<T>> Worker<'_, T, S> {
                 brake.note_popped(self.desk.rank, self.desk.check.count());
             }
             for _ in 0..STINT {
-                let item = self.seat.take();
+                let item = self.pop();
                 match item.value() {
                     Some(STOP) => {
                         self.desk.clock.goes_on(self.desk.check.count());
@@ -325,7 +345,7 @@ mod tests {
         let time = Duration::from_millis(3);
         let times = Times { warm_up: time, measure: time };
         let room = Some(1024);
-        Order { method: "test", mix, threads, times, room, in_order: true, pinning }
+        Order { method: "test", mix, threads, times, room, in_order: true, work_ns: 0, pinning }
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub trait Attempts<T> {
 pub struct Retry<A>(pub A);
 
 impl<T, A: Attempts<T>> Seat<T> for Retry<A> {
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, mut item: T) {
         let mut backoff = Backoff::default();
         while let Err(back) = self.0.try_put(item) {
@@ -55,7 +55,7 @@ impl<T, A: Attempts<T>> Seat<T> for Retry<A> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self) -> T {
         let mut backoff = Backoff::default();
         loop {
@@ -66,7 +66,7 @@ impl<T, A: Attempts<T>> Seat<T> for Retry<A> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll(&mut self) -> Option<T> {
         self.0.try_take()
     }
@@ -81,7 +81,7 @@ struct Backoff(u32);
 const PAUSES: u32 = 7;
 
 impl Backoff {
-    #[inline]
+    #[inline(always)]
     fn wait(&mut self) {
         if self.0 < PAUSES {
             (0..1 << self.0).for_each(|_| spin_loop());

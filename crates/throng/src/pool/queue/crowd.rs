@@ -2,78 +2,152 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::tickets::Ticket;
 use crate::machine::{Cpu, Line, Machine, Place, Word};
+
+/// Gaits.
+const CAREFUL: u64 = 0;
+const BOLD: u64 = 1;
+const PATIENT: u64 = 2;
+/// In the same word: those who came last found the queue empty, or full, and were told so.
+const TOLD: u64 = 4;
+
+/// Who collides steps aside for so many nanoseconds: the careful, and the patient.
+const ASIDE_NS: u32 = 12_800;
+const LONG_ASIDE_NS: u32 = 102_400;
+/// So many collisions in one call, after which stepping aside did not pay, mean that one should be bold.
+const CROWD: u32 = 3;
+/// Stepping aside pays where those who go on take less than so many hundredths of what the bold take.
+const PAYS_BELOW: u64 = 60;
+
+/// A pace is the time that so many tickets take.
+const PACE: u64 = 64;
+
+/// So many tickets the bold draw, at first and at most, before they try to be careful again.
+const FIRST_SPELL: u64 = 1 << 12;
+const LONGEST_SPELL: u64 = 1 << 16;
 
 /// With fewer items than this consumers stay careful, at first; and never ask for more than the second.
 const BOLD_FROM: u64 = 3;
 const MOST_BOLD_FROM: u64 = 1 << 10;
 
-/// Who collided with another pauses for so many nanoseconds, and the next time in the same call twice as long.
-/// In that time the other does its next calls with all it needs in its own cache.
-const PAUSE_NS: u32 = 6400;
-/// So many collisions in one call mean that there is a crowd.
-const CROWD: u32 = 3;
-
-/// Nobody looks more often than that for an item that is on its way.
-const MOST_POLLS: u64 = 1 << 14;
-
 /// The longest breath: so many pauses.
 const MOST_BREATH: u64 = 64;
 
-/// How those who draw keep out of each other's way.
+/// How those who draw keep out of each other's way: one of three gaits.
 ///
-/// *Careful*, they look and draw by compare-exchange; who collides pauses. With few threads nothing is
-/// faster: one goes on while the others pause, and it has every line it needs. *Bold*, they draw by
-/// `fetch_add`, which never fails. In a crowd nothing is faster.
+/// - *Careful*, they look and draw by compare-exchange; who collides steps aside for a while.
+/// - *Patient*, the same, but for a long while. Who goes on alone has every line it needs in its own cache,
+///   and draws several times as fast as many who pass the lines around.
+/// - *Bold*, they draw by `fetch_add`, which never fails, and nobody steps aside.
+///
+/// Where the threads do nothing but push and pop, nothing is faster than patience. Where they have something
+/// to do in between, who goes on alone does that, too, and those who stepped aside are missed: then nothing
+/// is faster than to be bold. Nobody can know what they do, but it can be measured: who steps aside looks
+/// afterwards how many tickets the others drew, and whether the bold would have drawn more. The bold try to be
+/// careful from time to time, and go on from there.
 #[derive(Debug)]
 pub(super) struct Crowd<M: Machine> {
-    /// 1: bold.
-    bold: M::Word,
+    /// The gait, and whether those who came last were told that there is nothing. Who changes one may undo
+    /// what somebody else changes at the same time: nobody relies on either.
+    mood: M::Word,
+    /// The pace of the bold, when they were last seen.
+    pace: M::Word,
+    /// So many tickets the bold have drawn since then; so many they will draw.
+    drawn: M::Word,
+    since: M::Word,
+    spell: M::Word,
     /// So many items there must be for consumers to become bold: more each time that they were too bold.
     bold_from: M::Word,
-    /// Whether those who came last found the queue empty, or full, and were told so.
-    told: M::Word,
     /// How often they pause before they are told.
     breath: M::Word,
-    /// The processor that last drew a ticket in the middle of a block, and how many times in a row.
-    last: M::Word,
 }
 
 impl<M: Machine> Crowd<M> {
-    pub(super) fn new(name: &'static str) -> Line<Self> {
+    /// Of the bold nothing is known but that a ticket might take them `bold_ns`.
+    pub(super) fn new(name: &'static str, bold_ns: u32) -> Line<Self> {
         Line::new::<M>(Place::named(name), |spot| Crowd {
-            bold: M::Word::new(0, spot),
+            mood: M::Word::new(CAREFUL, spot),
+            pace: M::Word::new(PACE * u64::from(bold_ns), spot),
+            drawn: M::Word::new(0, spot),
+            since: M::Word::new(0, spot),
+            spell: M::Word::new(FIRST_SPELL, spot),
             bold_from: M::Word::new(BOLD_FROM, spot),
-            told: M::Word::new(0, spot),
             breath: M::Word::new(1, spot),
-            last: M::Word::new(0, spot),
         })
     }
 
     #[inline]
     pub(super) fn is_bold(&self) -> bool {
-        self.bold.load(Relaxed) == 1
+        self.mood.load(Relaxed) & BOLD != 0
     }
 
-    /// There is a crowd: be bold, if there is so much to be drawn that nobody draws in vain.
-    pub(super) fn be_bold(&self, much: u64) {
+    /// Whether those who came last were told that there is nothing.
+    #[inline]
+    pub(super) fn was_told(&self) -> bool {
+        self.mood.load(Relaxed) & TOLD != 0
+    }
+
+    /// Whether they are not bold, and there was something to be drawn lately.
+    #[inline]
+    pub(super) fn is_at_work(&self) -> bool {
+        self.mood.load(Relaxed) & (BOLD | TOLD) == 0
+    }
+
+    fn gait(&self) -> u64 {
+        self.mood.load(Relaxed) & !TOLD
+    }
+
+    fn go(&self, gait: u64) {
+        self.mood.store(self.mood.load(Relaxed) & TOLD | gait, Relaxed);
+    }
+
+    /// After the `collisions`th collision in one call, when `first` was the next ticket, and there was so much
+    /// to be drawn: steps aside, looks which ticket is `next` now, and chooses the gait for all.
+    pub(super) fn step_aside(
+        &self,
+        cpu: &M::Cpu,
+        collisions: u32,
+        much: u64,
+        first: Ticket,
+        next: impl FnOnce() -> Ticket,
+    ) {
+        let is_patient = self.gait() == PATIENT;
+        let start = cpu.clock();
+        cpu.pause(M::pauses_in(if is_patient { LONG_ASIDE_NS } else { ASIDE_NS }));
+        let took = cpu.clock().saturating_sub(start);
+        if self.was_faster(next().ahead_of(first), took) {
+            if !is_patient {
+                self.spell.store(FIRST_SPELL, Relaxed);
+                self.go(PATIENT);
+            }
+        } else if is_patient {
+            self.go(CAREFUL);
+        } else if collisions >= CROWD {
+            self.be_bold(much);
+        }
+    }
+
+    /// Whether those who drew so many tickets in that time were faster than the bold.
+    fn was_faster(&self, tickets: i64, took: u64) -> bool {
+        let bold = self.pace.load(Relaxed).saturating_mul(tickets.max(0) as u64);
+        took.saturating_mul(100 * PACE) < bold.saturating_mul(PAYS_BELOW)
+    }
+
+    /// Be bold, if there is so much to be drawn that nobody draws in vain.
+    fn be_bold(&self, much: u64) {
         if !self.is_bold() && much >= self.bold_from.load(Relaxed) {
-            self.bold.store(1, Relaxed);
+            self.drawn.store(0, Relaxed);
+            self.go(BOLD);
         }
     }
 
     /// Somebody was bold and drew in vain. Next time there must be more.
     #[cold]
     pub(super) fn be_careful(&self) {
-        self.bold.store(0, Relaxed);
+        self.go(CAREFUL);
         let bold_from = self.bold_from.load(Relaxed);
         self.bold_from.store((2 * bold_from).min(MOST_BOLD_FROM), Relaxed);
-    }
-
-    /// Whether those who came last were told that there is nothing.
-    #[inline]
-    pub(super) fn was_told(&self) -> bool {
-        self.told.load(Relaxed) == 1
     }
 
     /// There is nothing to be drawn. Whether that should be looked at again, after a short pause.
@@ -86,7 +160,7 @@ impl<M: Machine> Crowd<M> {
         if self.was_told() {
             return false;
         }
-        self.told.store(1, Relaxed);
+        self.mood.store(self.gait() | TOLD, Relaxed);
         cpu.pause(self.breath.load(Relaxed) as u32);
         true
     }
@@ -94,7 +168,7 @@ impl<M: Machine> Crowd<M> {
     /// After they were told: there is something to be drawn again, so much.
     #[cold]
     pub(super) fn serve(&self, much: i64) {
-        self.told.store(0, Relaxed);
+        self.mood.store(self.gait(), Relaxed);
         let breath = self.breath.load(Relaxed);
         let learned = if much > 1 { (2 * breath).min(MOST_BREATH) } else { (breath - 1).max(1) };
         if learned != breath {
@@ -102,79 +176,34 @@ impl<M: Machine> Crowd<M> {
         }
     }
 
-    /// This processor drew the ticket in the middle of a block. If the same one did so again and again,
-    /// there is no crowd.
-    pub(super) fn look(&self, cpu: &M::Cpu) {
-        const RUN: u64 = 4;
+    /// To be called by who drew the ticket in the middle of a block of so many. The bold learn their pace, and
+    /// after a spell try to be careful.
+    pub(super) fn look(&self, cpu: &M::Cpu, tickets: u64) {
         if !self.is_bold() {
             return;
         }
-        let (id, last) = (cpu.id() as u64 + 1, self.last.load(Relaxed));
-        let run = if last >> 8 == id { (last & 0xff) + 1 } else { 1 };
-        if run >= RUN {
-            self.bold.store(0, Relaxed);
+        let (drawn, spell) = (self.drawn.load(Relaxed), self.spell.load(Relaxed));
+        self.drawn.store(drawn + tickets, Relaxed);
+        if drawn == 0 {
+            self.since.store(cpu.clock(), Relaxed);
+        } else if drawn >= spell {
+            self.learn_pace(cpu.clock().saturating_sub(self.since.load(Relaxed)), drawn);
+            self.spell.store((2 * spell).min(LONGEST_SPELL), Relaxed);
+            self.go(CAREFUL);
         }
         // It has gone well for a while.
         let bold_from = self.bold_from.load(Relaxed);
         if bold_from > BOLD_FROM {
             self.bold_from.store(bold_from - bold_from / 4, Relaxed);
         }
-        self.last.store((id << 8) | (run % RUN), Relaxed);
-    }
-}
-
-/// How long consumers wait for an item that is on its way before they pass its producer over.
-///
-/// Longer each time that one is passed over, for a consumer and a producer that are equally fast could pass
-/// each other for ever; shorter again while all goes well.
-#[derive(Debug)]
-pub(super) struct Forbearance<M: Machine> {
-    polls: Line<M::Word>,
-    first: u64,
-}
-
-impl<M: Machine> Forbearance<M> {
-    /// Consumers look `polls` times at first.
-    pub(super) fn new(polls: u32) -> Self {
-        let first = u64::from(polls);
-        Forbearance { polls: Line::word::<M>(first, Place::named("forbearance")), first }
     }
 
-    /// How often a consumer looks for an item that is on its way.
-    pub(super) fn polls(&self) -> u32 {
-        self.polls.load(Relaxed) as u32
-    }
-
-    /// A producer was passed over that was on its way.
-    pub(super) fn grow(&self) {
-        self.polls.store((2 * self.polls.load(Relaxed)).clamp(1, MOST_POLLS), Relaxed);
-    }
-
-    /// Many items have come in time.
-    pub(super) fn shrink(&self) {
-        let polls = self.polls.load(Relaxed);
-        if polls > self.first {
-            self.polls.store((polls - polls.div_ceil(4)).max(self.first), Relaxed);
-        }
-    }
-}
-
-/// Pauses after a collision.
-#[derive(Debug)]
-pub(super) struct Pauses {
-    collisions: u32,
-}
-
-impl Pauses {
-    pub(super) const fn new() -> Self {
-        Pauses { collisions: 0 }
-    }
-
-    /// Pauses; tells whether this was a crowd.
-    pub(super) fn pause<M: Machine>(&mut self, cpu: &M::Cpu) -> bool {
-        cpu.pause(M::pauses_in(PAUSE_NS << self.collisions.min(1)));
-        self.collisions += 1;
-        self.collisions >= CROWD
+    /// The bold drew so many tickets in that time. That they were slow says little: perhaps there was not more
+    /// to be drawn.
+    fn learn_pace(&self, took: u64, tickets: u64) {
+        let known = self.pace.load(Relaxed);
+        let pace = (took.saturating_mul(PACE) / tickets).max(1);
+        self.pace.store(pace.min(known + known / 8 + 1), Relaxed);
     }
 }
 
@@ -183,18 +212,68 @@ mod tests {
     use super::*;
     use crate::machine::Native;
 
+    /// Steps aside once, while the others draw so many tickets.
+    fn collide(crowd: &Crowd<Native>, collisions: u32, others: u64) -> u64 {
+        let next = || Ticket::new(7 + others);
+        crowd.step_aside(&Native::cpu(), collisions, u64::MAX, Ticket::new(7), next);
+        crowd.gait()
+    }
+
     #[test]
-    fn forbearance_grows_while_producers_are_late_and_shrinks_again() {
-        let forbearance = Forbearance::<Native>::new(128);
-        assert_eq!(forbearance.polls(), 128);
-        (0..40).for_each(|_| forbearance.grow());
-        assert_eq!(forbearance.polls(), MOST_POLLS as u32);
-        (0..40).for_each(|_| forbearance.shrink());
-        assert_eq!(forbearance.polls(), 128, "as at first, and not less");
-        let none = Forbearance::<Native>::new(0);
-        none.grow();
-        assert_eq!(none.polls(), 1);
-        none.shrink();
-        assert_eq!(none.polls(), 0);
+    fn patient_where_others_are_fast_meanwhile_and_bold_where_they_are_not() {
+        const MANY: u64 = 1 << 40;
+        let crowd = Crowd::<Native>::new("crowd", 64);
+        assert_eq!(collide(&crowd, 1, MANY), PATIENT);
+        assert_eq!(collide(&crowd, 1, MANY), PATIENT);
+        assert_eq!(collide(&crowd, 1, 1), CAREFUL);
+        assert_eq!(collide(&crowd, 1, 1), CAREFUL, "one collision is not a crowd");
+        assert_eq!(collide(&crowd, CROWD, 1), BOLD);
+        assert_eq!(collide(&crowd, CROWD, 1), BOLD);
+        crowd.be_careful();
+        assert_eq!(collide(&crowd, CROWD, 0), BOLD, "nobody drew any");
+    }
+
+    #[test]
+    fn with_few_items_nobody_is_bold() {
+        let crowd = Crowd::<Native>::new("crowd", 64);
+        let slow = |much| {
+            let same = Ticket::new(0);
+            crowd.step_aside(&Native::cpu(), CROWD, much, same, || same);
+            crowd.is_bold()
+        };
+        assert!(!slow(BOLD_FROM - 1) && slow(BOLD_FROM));
+        crowd.be_careful();
+        assert!(!slow(BOLD_FROM), "that had been too few");
+        assert!(slow(2 * BOLD_FROM));
+    }
+
+    #[test]
+    fn the_bold_try_to_be_careful_ever_more_rarely_until_that_pays() {
+        let crowd = Crowd::<Native>::new("crowd", 64);
+        let spell = || {
+            assert_eq!(collide(&crowd, CROWD, 0), BOLD);
+            let look = |_: &u64| {
+                crowd.look(&Native::cpu(), 256);
+                crowd.is_bold()
+            };
+            (1..).take_while(look).count() as u64
+        };
+        assert_eq!([(); 6].map(|()| spell()), [16, 32, 64, 128, 256, 256]);
+        assert_eq!(collide(&crowd, 1, 1 << 40), PATIENT);
+        assert_eq!(collide(&crowd, 1, 0), CAREFUL);
+        assert_eq!(spell(), 16);
+    }
+
+    #[test]
+    fn the_pace_of_the_bold_is_believed_when_fast_and_doubted_when_slow() {
+        let crowd = Crowd::<Native>::new("crowd", 64);
+        let learn = |took, tickets| {
+            crowd.learn_pace(took, tickets);
+            crowd.pace.load(Relaxed)
+        };
+        assert_eq!(learn(10_000, 1000), 640, "10 ns a ticket");
+        assert_eq!(learn(1_000_000, 1000), 721);
+        assert!(crowd.was_faster(1000, 6_700) && !crowd.was_faster(1000, 6_800));
+        assert!(!crowd.was_faster(-1, 1) && !crowd.was_faster(0, 0));
     }
 }

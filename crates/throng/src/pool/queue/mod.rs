@@ -10,12 +10,14 @@
 //! |---|---|
 //! | `tickets` | the two words; how full, how empty, how closed the queue is |
 //! | `crowd` | how those who draw keep out of each other's way |
+//! | `forbearance` | how long an item is waited for that is on its way |
 //! | `slot` | where a push and a pop with the same ticket meet |
 //! | `blocks` | the array without an end |
 //! | `native` | the queue on real threads |
 
 mod blocks;
 mod crowd;
+mod forbearance;
 mod native;
 mod slot;
 #[cfg(test)]
@@ -29,7 +31,7 @@ pub use native::{Drain, Iter};
 use super::{Jobs, PopError, PushError};
 use crate::ShapeError;
 use crate::machine::{Machine, Native, WayOut};
-use blocks::{Blocks, Found, Hint, MOST_SLOT_BITS, Side};
+use blocks::{Blocks, Found, MOST_SLOT_BITS, Mine, Side};
 use slot::{Slot, Use};
 use tickets::{Head, NoTicket, Ticket, Tickets, ToPush};
 
@@ -80,9 +82,12 @@ use tickets::{Head, NoTicket, Ticket, Tickets, ToPush};
 /// are not served in the order in which they came.
 ///
 /// # What it costs
-/// With few threads, a push and a pop are one `compare_exchange` each; who collides with another pauses
-/// for a few microseconds, in which the other can go on undisturbed. In a crowd they are one `fetch_add`
-/// each. An item of 8 bytes takes 16, in pieces of 256 items (fewer where the capacity is small). Pieces
+/// A push and a pop are one `compare_exchange` each. Who collides with another steps aside for some 13
+/// microseconds, and looks then how far the others came. Where nothing is faster than one thread with all
+/// it needs in its own cache, as when all threads do nothing but push and pop, it will be 100 microseconds
+/// the next time: so a single call may take long, but all together they are served fastest. Where many
+/// threads are faster than that, they take their turns by one `fetch_add` each. What the queue finds best is
+/// tried anew from time to time. An item of 8 bytes takes 16, in pieces of 256 items (fewer where the capacity is small). Pieces
 /// that were emptied are used again. A bounded queue keeps them all while it lives; an unbounded one keeps
 /// four and gives the others back.
 pub struct Queue<T: Send, M: Machine = Native> {
@@ -109,6 +114,9 @@ pub struct QueueShape {
     /// So often a consumer looks whether an item has come that is on its way, before it passes the
     /// producer over.
     pub polls: u32,
+    /// So many nanoseconds a ticket takes where many threads draw by `fetch_add`: what is thought before it
+    /// has been measured. With 0, nothing is thought to be faster than that.
+    pub bold_ns: u32,
 }
 
 impl QueueShape {
@@ -119,7 +127,7 @@ impl QueueShape {
 
     /// For as many items as there is memory for.
     pub const UNBOUNDED: Self =
-        QueueShape { capacity: None, block_bits: MOST_SLOT_BITS, polls: 128 };
+        QueueShape { capacity: None, block_bits: MOST_SLOT_BITS, polls: 128, bold_ns: 64 };
 
     /// For so many items at most.
     #[must_use]
@@ -134,7 +142,7 @@ impl QueueShape {
     /// The smallest pieces, and no patience: what exhaustive checks use.
     #[must_use]
     pub const fn tiny(capacity: Option<usize>, block_bits: u32) -> Self {
-        QueueShape { capacity, block_bits, polls: 1 }
+        QueueShape { capacity, block_bits, polls: 1, bold_ns: 0 }
     }
 
     fn checked(self) -> Result<Self, ShapeError> {
@@ -145,6 +153,16 @@ impl QueueShape {
         ShapeError::check_range("log2 of the block", self.block_bits as usize, 1..=most)?;
         Ok(self)
     }
+}
+
+/// How far a pop has come.
+enum Reach<'a, T: Send, M: Machine> {
+    /// To its item.
+    Here(Mine<'a, T, M>),
+    /// A ticket was drawn from this head, but its item is not where it would be, or there is more to do.
+    Elsewhere(Head),
+    /// The queue may be empty, or another was faster.
+    Nowhere,
 }
 
 /// An item that has not been pushed: there is a reason, or else its consumer did not wait for it.
@@ -180,7 +198,7 @@ impl<T: Send, M: Machine> Queue<T, M> {
             }
         };
         Ok(Queue {
-            tickets: Tickets::new(first, capacity, shape.polls),
+            tickets: Tickets::new(first, &shape),
             blocks: Blocks::new(first, block_bits, spares, buckets),
             shape,
         })
@@ -190,18 +208,23 @@ impl<T: Send, M: Machine> Queue<T, M> {
     ///
     /// # Errors
     /// The item, when the queue is full or closed.
-    #[inline]
-    pub fn try_push_on(&self, cpu: &M::Cpu, mut item: T) -> Result<(), PushError<T>> {
+    #[inline(always)]
+    pub fn try_push_on(&self, cpu: &M::Cpu, item: T) -> Result<(), PushError<T>> {
+        self.push_once(cpu, item).or_else(|not| self.try_push_again(cpu, not))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn try_push_again(&self, cpu: &M::Cpu, mut not: NotPushed<T>) -> Result<(), PushError<T>> {
         loop {
-            match self.push_once(cpu, item) {
+            match not.reason {
+                Some(NoTicket::Closed) => return Err(PushError::Closed(not.item)),
+                Some(NoTicket::Full(_)) => return Err(PushError::Full(not.item)),
+                None => {}
+            }
+            match self.push_once(cpu, not.item) {
                 Ok(()) => return Ok(()),
-                Err(NotPushed { item: back, reason: None }) => item = back,
-                Err(NotPushed { item, reason: Some(NoTicket::Closed) }) => {
-                    return Err(PushError::Closed(item));
-                }
-                Err(NotPushed { item, reason: Some(NoTicket::Full(_)) }) => {
-                    return Err(PushError::Full(item));
-                }
+                Err(again) => not = again,
             }
         }
     }
@@ -221,6 +244,7 @@ impl<T: Send, M: Machine> Queue<T, M> {
     }
 
     #[cold]
+    #[inline(never)]
     fn push_later(
         &self,
         cpu: &M::Cpu,
@@ -242,46 +266,62 @@ impl<T: Send, M: Machine> Queue<T, M> {
         }
     }
 
+    /// Nothing is needed any more when one of the rare cases has been seen to, each in a function of its own
+    /// that does all the rest: so the registers that this one uses need not be saved, and that is much of what
+    /// an uncontended push takes. The same holds for [`reach`](Queue::reach).
     #[inline(always)]
     fn push_once(&self, cpu: &M::Cpu, item: T) -> Result<(), NotPushed<T>> {
         let hint = self.blocks.hint(Side::Push);
-        let drawn = match self.tickets.draw_push(cpu) {
-            Ok(drawn) => drawn,
-            Err(reason) => return Err(NotPushed { item, reason: Some(reason) }),
+        let Some(drawn) = self.tickets.draw_push_at_once() else {
+            return self.push_slowly(cpu, item);
         };
         let Some(found) = self.blocks.find(drawn.ticket, &hint) else {
             return self.push_elsewhere(cpu, drawn, item);
         };
         // SAFETY: the ticket was drawn to push with, and is used here only.
         unsafe { found.slot.put(found.this_use, item) };
-        if !found.is_scattered {
-            M::prefetch(Blocks::lines_after(found.slot));
-        }
-        if self.blocks.may_have_gone() {
+        M::prefetch(Blocks::lines_after(found.slot));
+        if self.blocks.may_have_gone() || drawn.is_awaited {
             return self.push_disputed(drawn, found.slot, found.this_use);
-        }
-        if drawn.is_awaited {
-            self.tickets.tell_item();
         }
         Ok(())
     }
 
-    /// In a block, or half of one, that nobody has come to before or not many.
+    /// Where the queue may be full, or another was faster.
+    #[cold]
+    #[inline(never)]
+    fn push_slowly(&self, cpu: &M::Cpu, item: T) -> Result<(), NotPushed<T>> {
+        match self.tickets.draw_push(cpu) {
+            Ok(drawn) => self.push_elsewhere(cpu, drawn, item),
+            Err(reason) => Err(NotPushed { item, reason: Some(reason) }),
+        }
+    }
+
+    /// In a block that is scattered; or in one, or half of one, that nobody has come to before or not many.
     #[cold]
     #[inline(never)]
     fn push_elsewhere(&self, cpu: &M::Cpu, drawn: ToPush, item: T) -> Result<(), NotPushed<T>> {
-        let found = self.blocks.find_anew(Side::Push, drawn.ticket);
+        let ticket = drawn.ticket;
+        if let Some(found) = self.blocks.find_scattered(Side::Push, ticket) {
+            // SAFETY: the ticket was drawn to push with, and is used here only.
+            unsafe { found.slot.put(found.this_use, item) };
+            if self.blocks.may_have_gone() || drawn.is_awaited {
+                return self.push_disputed(drawn, found.slot, found.this_use);
+            }
+            return Ok(());
+        }
+        let found = self.blocks.find_anew(Side::Push, ticket);
         // SAFETY: the ticket was drawn to push with, and is used here only.
         unsafe { found.slot.put(found.this_use, item) };
         let pushed = self.push_disputed(drawn, found.slot, found.this_use);
-        if self.blocks.is_half_way(drawn.ticket) {
+        if self.blocks.is_half_way(ticket) {
             self.tickets.look_at_producers(cpu);
-            self.blocks.prepare_after(drawn.ticket, self.tickets.is_crowded());
+            self.blocks.prepare_after(ticket, self.tickets.is_crowded());
         }
         pushed
     }
 
-    /// The item is in its slot, but its consumer may have gone without it.
+    /// The item is in its slot, but its consumer may have gone without it, or must be told.
     #[cold]
     #[inline(never)]
     fn push_disputed(
@@ -304,58 +344,77 @@ impl<T: Send, M: Machine> Queue<T, M> {
     ///
     /// # Errors
     /// When the queue is empty, and whether it is closed.
-    #[inline]
+    #[inline(always)]
     pub fn try_pop_on(&self, cpu: &M::Cpu) -> Result<T, PopError> {
-        loop {
-            if let Some(item) = self.pop_once(cpu)? {
-                return Ok(item);
-            }
+        match self.reach()? {
+            Reach::Here(found) => Ok(found.take()),
+            other => self.try_pop_from(cpu, other),
         }
     }
 
-    /// Draws a ticket, and takes its item; `None` where the producer did not come in time.
-    #[inline(always)]
-    fn pop_once(&self, cpu: &M::Cpu) -> Result<Option<T>, PopError> {
-        let hint = self.blocks.hint(Side::Pop);
-        let ticket = if self.blocks.stay() {
-            match self.pop_in_sight(&hint) {
-                Ok(item) => return Ok(Some(item)),
-                Err(Some(head)) if self.tickets.has_moved(head) => {
-                    self.tickets.draw_pop_again(cpu)?
-                }
-                Err(_) => self.tickets.draw_pop(cpu)?,
-            }
-        } else {
-            self.tickets.draw_pop(cpu)?
-        };
-        if let Some(found) = self.blocks.find(ticket, &hint) {
-            // SAFETY: the ticket was drawn to pop with, and this is the first try.
-            if let Some(item) = unsafe { found.slot.take(found.this_use) } {
-                return Ok(Some(item));
-            }
-        }
-        Ok(self.pop_elsewhere(cpu, ticket))
-    }
-
-    /// Where slots stay, one can look whether the item is there before the ticket is drawn: then there is
-    /// no need to know how far the producers are, or to touch their word. Where that fails, the head as it
-    /// was, if somebody else may have been faster.
-    #[inline(always)]
-    fn pop_in_sight(&self, hint: &Hint<T, M>) -> Result<T, Option<Head>> {
-        let head = self.tickets.look_at_head().ok_or(None)?;
-        let found = self.blocks.find(head.next(), hint).ok_or(None)?;
-        if !found.slot.is_full(found.this_use) || !self.tickets.try_draw_pop(head) {
-            return Err(Some(head));
-        }
-        // SAFETY: full it was, and who has its ticket is the caller, since now.
-        Ok(unsafe { found.slot.take_full(found.this_use) })
-    }
-
-    /// From a block, or half of one, that nobody has come to before or not many; or the item was not
-    /// there.
     #[cold]
     #[inline(never)]
-    fn pop_elsewhere(&self, cpu: &M::Cpu, ticket: Ticket) -> Option<T> {
+    fn try_pop_from<'a>(&'a self, cpu: &M::Cpu, mut reach: Reach<'a, T, M>) -> Result<T, PopError> {
+        loop {
+            if let Some(item) = self.pop_from(cpu, reach)? {
+                return Ok(item);
+            }
+            reach = self.reach()?;
+        }
+    }
+
+    /// Draws a ticket, and finds its item, if that can be done at once. Only where it is, so that a large item
+    /// is not copied from here to there.
+    #[inline(always)]
+    fn reach(&self) -> Result<Reach<'_, T, M>, PopError> {
+        let hint = self.blocks.hint(Side::Pop);
+        // Where slots stay, one can look whether the item is there before the ticket is drawn: then there is
+        // no need to know how far the producers are, or to touch their word.
+        let (head, found) = if self.blocks.stay()
+            && let Some(head) = self.tickets.look_at_head()
+        {
+            match self.blocks.find(head.next(), &hint) {
+                Some(found) if found.is_full() && self.tickets.draw_pop_from(head) => (head, found),
+                _ => return Ok(Reach::Nowhere),
+            }
+        } else {
+            let Some(head) = self.tickets.draw_pop_at_once()? else {
+                return Ok(Reach::Nowhere);
+            };
+            match self.blocks.find(head.next(), &hint) {
+                Some(found) if found.is_full() => (head, found),
+                _ => return Ok(Reach::Elsewhere(head)),
+            }
+        };
+        if head.is_awaited() {
+            return Ok(Reach::Elsewhere(head));
+        }
+        // SAFETY: the ticket was drawn to pop with, and the item is there.
+        Ok(Reach::Here(unsafe { found.mine() }))
+    }
+
+    /// The item that is within reach, or another; `None` where its producer did not come in time.
+    fn pop_from(&self, cpu: &M::Cpu, reach: Reach<'_, T, M>) -> Result<Option<T>, PopError> {
+        match reach {
+            Reach::Here(found) => Ok(Some(found.take())),
+            Reach::Elsewhere(head) => Ok(self.pop_elsewhere(cpu, head)),
+            Reach::Nowhere => Ok(self.pop_elsewhere(cpu, self.tickets.draw_pop(cpu)?)),
+        }
+    }
+
+    /// A ticket was drawn from this head: of a block that is scattered; or of one, or half of one, that nobody
+    /// has come to before or not many; or the item was not there; or producers wait for room.
+    fn pop_elsewhere(&self, cpu: &M::Cpu, head: Head) -> Option<T> {
+        if head.is_awaited() {
+            self.tickets.tell_room();
+        }
+        let ticket = head.next();
+        if let Some(found) = self.blocks.find_scattered(Side::Pop, ticket)
+            && found.is_full()
+        {
+            // SAFETY: the ticket was drawn to pop with, and the item is there.
+            return Some(unsafe { found.mine() }.take());
+        }
         let found = self.blocks.find_anew(Side::Pop, ticket);
         // SAFETY: the ticket was drawn to pop with, and its item has not been taken.
         let item = unsafe { found.slot.take(found.this_use) };
@@ -370,7 +429,7 @@ impl<T: Send, M: Machine> Queue<T, M> {
     /// The item of a ticket drawn to pop with, which was not there at first. Waits a little, if its
     /// producer is on the way.
     fn take_late(&self, cpu: &M::Cpu, ticket: Ticket) -> Option<T> {
-        let Found { slot, this_use, .. } = self.blocks.find_again(ticket);
+        let Found { slot, this_use } = self.blocks.find_again(ticket);
         let polls = self.tickets.polls_for(ticket);
         slot.wait_a_little(cpu, this_use, polls);
         // SAFETY: the caller has not got the item, and has not given up.
@@ -385,22 +444,31 @@ impl<T: Send, M: Machine> Queue<T, M> {
     ///
     /// # Errors
     /// When the way out opened, or the queue is empty and closed.
+    #[inline(always)]
     pub fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError> {
-        match self.try_pop_on(cpu) {
-            Err(PopError::Empty) => self.pop_later(cpu, way_out),
-            other => other,
+        match self.reach() {
+            Ok(Reach::Here(found)) => Ok(found.take()),
+            other => self.pop_later(cpu, other, way_out),
         }
     }
 
     #[cold]
-    fn pop_later(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError> {
-        while self.tickets.wait_for_item(cpu, way_out) {
-            match self.try_pop_on(cpu) {
-                Err(PopError::Empty) => {}
-                other => return other,
+    #[inline(never)]
+    fn pop_later<'a>(
+        &'a self,
+        cpu: &M::Cpu,
+        reach: Result<Reach<'a, T, M>, PopError>,
+        way_out: &WayOut<'_, M>,
+    ) -> Result<T, PopError> {
+        let mut popped = reach.and_then(|reach| self.try_pop_from(cpu, reach));
+        while let Err(PopError::Empty) = popped {
+            let may_have_come = self.tickets.wait_for_item(cpu, way_out);
+            popped = self.try_pop_on(cpu);
+            if !may_have_come {
+                break;
             }
         }
-        self.try_pop_on(cpu)
+        popped
     }
 
     /// Closes the queue: pushes are refused from now on; what is inside can still be popped. Tells whether

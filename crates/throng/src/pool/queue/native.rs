@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Queue, QueueShape};
+use super::{Queue, QueueShape, Reach};
 use crate::machine::{Native, WayOut};
 use crate::pool::{Closed, PopError, PushError};
 
@@ -26,7 +26,7 @@ impl<T: Send> Queue<T> {
     ///
     /// # Errors
     /// The item, when the queue is closed.
-    #[inline]
+    #[inline(always)]
     pub fn push(&self, item: T) -> Result<(), Closed<T>> {
         self.push_once(&Native::cpu(), item).or_else(|not| {
             let pushed = self.push_later(&Native::cpu(), not, &WayOut::none());
@@ -35,11 +35,11 @@ impl<T: Send> Queue<T> {
     }
 
     /// Pops; waits for an item, after those who came before. `None` when the queue is closed and empty.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&self) -> Option<T> {
-        match self.pop_once(&Native::cpu()) {
-            Ok(Some(item)) => Some(item),
-            _ => self.pop_on(&Native::cpu(), &WayOut::none()).ok(),
+        match self.reach() {
+            Ok(Reach::Here(item)) => Some(item.take()),
+            other => self.pop_later(&Native::cpu(), other, &WayOut::none()).ok(),
         }
     }
 
@@ -58,7 +58,7 @@ impl<T: Send> Queue<T> {
     ///
     /// # Errors
     /// The item, when the queue is full or closed.
-    #[inline]
+    #[inline(always)]
     pub fn try_push(&self, item: T) -> Result<(), PushError<T>> {
         self.try_push_on(&Native::cpu(), item)
     }
@@ -79,7 +79,7 @@ impl<T: Send> Queue<T> {
     ///
     /// # Errors
     /// When the queue is empty, and whether it is closed.
-    #[inline]
+    #[inline(always)]
     pub fn try_pop(&self) -> Result<T, PopError> {
         self.try_pop_on(&Native::cpu())
     }

@@ -21,7 +21,7 @@
 //! the bit, or both; and where the bit is set, the item belongs to who brings the state from *full* to
 //! *in hands*: the consumer, who then has it, or the producer, who then pushes it anew.
 
-use std::mem::{self, ManuallyDrop, MaybeUninit};
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 use crate::machine::{Cell, Machine, Word};
@@ -47,10 +47,15 @@ impl Use {
         Use { full: 4 * number + 2 }
     }
 
-    /// For a block of which a half is known: twice its number, or one more.
+    /// The use in which this is the state of a slot that is full.
     #[inline]
-    pub(super) const fn of_half(half: u64) -> Self {
-        Use { full: 2 * (half | 1) }
+    pub(super) const fn with_full(full: u64) -> Self {
+        Use { full }
+    }
+
+    /// The state of a slot that is full.
+    pub(super) const fn full(self) -> u64 {
+        self.full
     }
 
     const fn in_hands(self) -> u64 {
@@ -152,10 +157,10 @@ impl<T: Send, M: Machine> Slot<T, M> {
     /// The item is there, nobody else looks at it, and nobody reads it again.
     #[inline]
     unsafe fn read(&self) -> ManuallyDrop<T> {
+        // SAFETY: it is there, and nobody reads it again.
+        let read =
+            |place: &mut MaybeUninit<T>| ManuallyDrop::new(unsafe { place.assume_init_read() });
         // SAFETY: nobody else looks at it.
-        let item =
-            unsafe { self.item.with_mut(|place| mem::replace(place, MaybeUninit::uninit())) };
-        // SAFETY: it is there.
-        ManuallyDrop::new(unsafe { item.assume_init() })
+        unsafe { self.item.with_mut(read) }
     }
 }

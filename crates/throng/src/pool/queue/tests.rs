@@ -120,7 +120,7 @@ fn pass_over(queue: &Queue<u64>) {
     // The first ticket has no item, but the second has.
     assert_eq!(queue.try_pop(), Ok(8));
     assert_eq!(queue.try_pop(), Err(PopError::Empty));
-    let Found { slot, this_use, .. } = queue.blocks.find_again(stopped);
+    let Found { slot, this_use } = queue.blocks.find_again(stopped);
     // SAFETY: the ticket was drawn above, and is used here only.
     unsafe { slot.put(this_use, 7) };
     assert_eq!(queue.blocks.take_back(stopped, slot, this_use), Some(7));
@@ -132,8 +132,8 @@ fn a_consumer_in_a_hurry_takes_what_came_in_the_last_moment() {
     let queue = tiny(None, 2);
     let cpu = Native::cpu();
     let ticket = queue.tickets.draw_push(&cpu).expect("there is room").ticket;
-    assert_eq!(queue.tickets.draw_pop(&cpu), Ok(ticket));
-    let Found { slot, this_use, .. } = queue.blocks.find_again(ticket);
+    assert_eq!(queue.tickets.draw_pop(&cpu).map(Head::next), Ok(ticket));
+    let Found { slot, this_use } = queue.blocks.find_again(ticket);
     // SAFETY: the ticket was drawn above, and is used here only.
     unsafe { slot.put(this_use, 7) };
     assert_eq!(queue.blocks.give_up(ticket), Some(7));

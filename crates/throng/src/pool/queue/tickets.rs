@@ -31,7 +31,9 @@
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 
-use super::crowd::{Crowd, Forbearance, Pauses};
+use super::QueueShape;
+use super::crowd::Crowd;
+use super::forbearance::Forbearance;
 use crate::machine::{Cpu, Line, Machine, Place, WayOut, Word};
 use crate::pool::PopError;
 
@@ -140,6 +142,7 @@ impl Tail {
     }
 
     #[cold]
+    #[inline(never)]
     const fn next_without_void(self) -> Ticket {
         let void = match self.room() {
             room if room < CLOSED_BELOW => CLOSED - room,
@@ -157,6 +160,12 @@ impl Head {
     #[inline]
     pub(super) const fn next(self) -> Ticket {
         Ticket::new(self.0 >> 2)
+    }
+
+    /// Producers sleep: [`tell_room`](Tickets::tell_room) when a ticket was drawn.
+    #[inline]
+    pub(super) const fn is_awaited(self) -> bool {
+        self.0 & PRODUCERS_SLEEP != 0
     }
 
     /// The head, without its flags, when so many more items have been taken.
@@ -203,6 +212,8 @@ pub(super) struct Tickets<M: Machine> {
     pop_crowd: Line<Crowd<M>>,
     forbearance: Forbearance<M>,
     capacity: Option<i64>,
+    /// So many tickets a block has.
+    block: u64,
     /// So often one who waits looks before it sleeps.
     looks: u32,
 }
@@ -224,8 +235,9 @@ impl<M: Machine> Front<M> {
 }
 
 impl<M: Machine> Tickets<M> {
-    pub(super) fn new(first: Ticket, capacity: Option<usize>, polls: u32) -> Self {
-        let capacity = capacity.map(|capacity| capacity as i64);
+    pub(super) fn new(first: Ticket, shape: &QueueShape) -> Self {
+        let &QueueShape { polls, bold_ns, .. } = shape;
+        let capacity = shape.capacity.map(|capacity| capacity as i64);
         let room = capacity.unwrap_or(MOST_ROOM).min(MOST_ROOM);
         Tickets {
             looks: polls.min(MOST_LOOKS),
@@ -235,10 +247,11 @@ impl<M: Machine> Tickets<M> {
                 seen: M::Word::new(first.0 << 2, spot),
             }),
             tight: Line::word::<M>(0, Place::named("tight")),
-            push_crowd: Crowd::new("crowd of producers"),
-            pop_crowd: Crowd::new("crowd of consumers"),
+            push_crowd: Crowd::new("crowd of producers", bold_ns),
+            pop_crowd: Crowd::new("crowd of consumers", bold_ns),
             forbearance: Forbearance::new(polls),
             capacity,
+            block: 1 << shape.block_bits,
         }
     }
 
@@ -249,30 +262,24 @@ impl<M: Machine> Tickets<M> {
 
     /// To be called with a ticket in the middle of a block.
     pub(super) fn look_at_producers(&self, cpu: &M::Cpu) {
-        self.push_crowd.look(cpu);
+        self.push_crowd.look(cpu, self.block);
     }
 
     /// To be called with a ticket in the middle of a block.
     pub(super) fn look_at_consumers(&self, cpu: &M::Cpu) {
-        self.pop_crowd.look(cpu);
+        self.pop_crowd.look(cpu, self.block);
         self.forbearance.shrink();
     }
 
-    /// Draws a ticket to push with.
+    /// Draws a ticket to push with, if the first try gets one.
     #[inline(always)]
-    pub(super) fn draw_push(&self, cpu: &M::Cpu) -> Result<ToPush, NoTicket> {
+    pub(super) fn draw_push_at_once(&self) -> Option<ToPush> {
         if self.push_crowd.is_bold() && self.tight.load(Relaxed) == 0 {
             let tail = Tail(self.tail.fetch_add(DRAW_PUSH, SeqCst));
-            if tail.has_room() {
-                return Ok(ToPush::new(tail));
-            }
-        } else {
-            let tail = Tail(self.tail.load(Acquire));
-            if tail.has_room() && self.try_draw_push(tail) {
-                return Ok(ToPush::new(tail));
-            }
+            return tail.has_room().then(|| ToPush::new(tail));
         }
-        self.draw_push_again(cpu)
+        let tail = Tail(self.tail.load(Acquire));
+        (tail.has_room() && self.try_draw_push(tail)).then(|| ToPush::new(tail))
     }
 
     #[inline]
@@ -281,9 +288,9 @@ impl<M: Machine> Tickets<M> {
         self.tail.compare_exchange(tail.0, drawn, SeqCst, Acquire).is_ok()
     }
 
-    #[cold]
-    fn draw_push_again(&self, cpu: &M::Cpu) -> Result<ToPush, NoTicket> {
-        let mut pauses = Pauses::new();
+    /// Draws a ticket to push with: looks, and collides, as often as it takes.
+    pub(super) fn draw_push(&self, cpu: &M::Cpu) -> Result<ToPush, NoTicket> {
+        let mut collisions = 0;
         loop {
             let tail = Tail(self.tail.load(Acquire));
             if !tail.has_room() {
@@ -293,8 +300,10 @@ impl<M: Machine> Tickets<M> {
                 }
             } else if self.try_draw_push(tail) {
                 return Ok(ToPush::new(tail));
-            } else if pauses.pause::<M>(cpu) {
-                self.push_crowd.be_bold(u64::MAX);
+            } else {
+                collisions += 1;
+                let next = || self.end();
+                self.push_crowd.step_aside(cpu, collisions, u64::MAX, tail.next(), next);
             }
         }
     }
@@ -347,23 +356,20 @@ impl<M: Machine> Tickets<M> {
         self.wait_on(&self.head.head, PRODUCERS_SLEEP, cpu, way_out, full)
     }
 
-    /// Draws a ticket to pop with if there is an item for it. It may turn out that there is none after
-    /// all: [`polls_for`](Tickets::polls_for) tells.
+    /// Draws a ticket to pop with, if there is an item for it and the first try gets one. It may turn out that
+    /// there is none after all: [`polls_for`](Tickets::polls_for) tells. Returns the head as it was before.
     ///
     /// Who answers *empty* has read the tail after the head, and found no ticket between them: every
     /// ticket pushed with up to then had its consumer.
     #[inline(always)]
-    pub(super) fn draw_pop(&self, cpu: &M::Cpu) -> Result<Ticket, PopError> {
+    pub(super) fn draw_pop_at_once(&self) -> Result<Option<Head>, PopError> {
         if self.pop_crowd.is_bold() {
-            let head = Head(self.head.head.fetch_add(DRAW_POP, SeqCst));
-            self.tell_room(head);
-            return Ok(head.next());
+            return Ok(Some(Head(self.head.head.fetch_add(DRAW_POP, SeqCst))));
         }
         let head = Head(self.head.head.load(Acquire));
-        if (self.head.ahead_of(head) > 0 || self.look_at_tail(head)?) && self.try_draw_pop(head) {
-            return Ok(head.next());
-        }
-        self.draw_pop_again(cpu)
+        let is_drawn =
+            (self.head.ahead_of(head) > 0 || self.look_at_tail(head)?) && self.draw_pop_from(head);
+        Ok(is_drawn.then_some(head))
     }
 
     /// Whether the tail is ahead of the head. If it is far ahead, that is worth remembering. Those who
@@ -387,35 +393,19 @@ impl<M: Machine> Tickets<M> {
     /// seen lately.
     #[inline]
     pub(super) fn look_at_head(&self) -> Option<Head> {
-        if self.pop_crowd.is_bold() || self.pop_crowd.was_told() {
-            return None;
-        }
-        Some(Head(self.head.head.load(Acquire)))
+        self.pop_crowd.is_at_work().then(|| Head(self.head.head.load(Acquire)))
     }
 
-    /// After a look in vain: whether somebody has drawn the ticket in the meantime.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn has_moved(&self, head: Head) -> bool {
-        self.head.head.load(Relaxed) != head.0
-    }
-
-    /// Draws the next ticket, if the head is still that. Who waits for room is told.
+    /// Draws the next ticket, if the head is still that.
     #[inline]
-    pub(super) fn try_draw_pop(&self, head: Head) -> bool {
+    pub(super) fn draw_pop_from(&self, head: Head) -> bool {
         let drawn = head.0.wrapping_add(DRAW_POP);
-        let is_drawn = self.head.head.compare_exchange(head.0, drawn, SeqCst, Acquire).is_ok();
-        if is_drawn {
-            self.tell_room(head);
-        }
-        is_drawn
+        self.head.head.compare_exchange(head.0, drawn, SeqCst, Acquire).is_ok()
     }
 
-    /// The same, after it failed: looks, and collides, as often as it takes.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn draw_pop_again(&self, cpu: &M::Cpu) -> Result<Ticket, PopError> {
-        let mut pauses = Pauses::new();
+    /// As [`draw_pop_at_once`](Tickets::draw_pop_at_once), but looks, and collides, as often as it takes.
+    pub(super) fn draw_pop(&self, cpu: &M::Cpu) -> Result<Head, PopError> {
+        let mut collisions = 0;
         loop {
             let head = Head(self.head.head.load(Acquire));
             let tail = Tail(self.tail.load(Acquire));
@@ -432,24 +422,21 @@ impl<M: Machine> Tickets<M> {
             if self.pop_crowd.was_told() {
                 self.pop_crowd.serve(items);
             }
-            if self.try_draw_pop(head) {
+            if self.draw_pop_from(head) {
                 if items > 1 {
                     self.head.seen.store(head.after(items), Relaxed);
                 }
-                return Ok(head.next());
+                return Ok(head);
             }
-            if pauses.pause::<M>(cpu) {
-                self.pop_crowd.be_bold(items as u64);
-            }
+            collisions += 1;
+            let next = || self.front();
+            self.pop_crowd.step_aside(cpu, collisions, items as u64, head.next(), next);
         }
     }
 
-    /// A ticket was drawn when the head was as given. Who waits for room is told.
-    #[inline]
-    fn tell_room(&self, head: Head) {
-        if head.0 & PRODUCERS_SLEEP != 0 {
-            wake::<M>(&self.head.head, PRODUCERS_SLEEP);
-        }
+    /// A ticket was drawn from a head that was awaited: who waits for room is told.
+    pub(super) fn tell_room(&self) {
+        wake::<M>(&self.head.head, PRODUCERS_SLEEP);
     }
 
     /// How often to look for the item of a ticket drawn to pop with; 0 where nobody has drawn it to push
@@ -548,6 +535,7 @@ impl<M: Machine> Tickets<M> {
 
 /// Wakes those who sleep and have set the flag.
 #[cold]
+#[inline(never)]
 fn wake<M: Machine>(word: &M::Word, flag: u64) {
     word.fetch_and(!flag, SeqCst);
     word.wake();

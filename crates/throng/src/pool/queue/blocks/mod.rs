@@ -53,8 +53,37 @@ const CAREFUL: u64 = 1 << 63;
 pub(super) struct Found<'a, T: Send, M: Machine> {
     pub(super) slot: &'a Slot<T, M>,
     pub(super) this_use: Use,
-    /// Whether slots of tickets that follow each other are on different lines.
-    pub(super) is_scattered: bool,
+}
+
+impl<'a, T: Send, M: Machine> Found<'a, T, M> {
+    /// Whether the item is there.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.slot.is_full(self.this_use)
+    }
+
+    /// The item, for the one whose it is.
+    ///
+    /// # Safety
+    /// The caller has the ticket to pop with of this slot, has seen that it is full, and has not said that it is
+    /// gone. It calls this once.
+    #[inline]
+    pub(super) unsafe fn mine(self) -> Mine<'a, T, M> {
+        Mine(self)
+    }
+}
+
+/// An item that is there, and that nobody else takes.
+#[derive(Debug)]
+pub(super) struct Mine<'a, T: Send, M: Machine>(Found<'a, T, M>);
+
+impl<T: Send, M: Machine> Mine<'_, T, M> {
+    /// Takes it.
+    #[inline(always)]
+    pub(super) fn take(self) -> T {
+        // SAFETY: as was promised when this was made, and it is gone now.
+        unsafe { self.0.slot.take_full(self.0.this_use) }
+    }
 }
 
 /// Which of the two hints.
@@ -97,8 +126,7 @@ pub(super) struct Blocks<T: Send, M: Machine> {
     /// log2 of S, and S - 1.
     slot_bits: u32,
     slot_mask: usize,
-    /// log2 of the slots in half a block, and as many bits as a ticket tells of the number of one.
-    half_bits: u32,
+    /// The bits that all tickets of half a block have in common.
     half_mask: u64,
 }
 
@@ -144,8 +172,7 @@ impl<T: Send, M: Machine> Blocks<T, M> {
             stay: most_spares.is_none(),
             slot_bits,
             slot_mask: (1 << slot_bits) - 1,
-            half_bits: slot_bits - 1,
-            half_mask: (1 << (Ticket::BITS - slot_bits + 1)) - 1,
+            half_mask: (1 << Ticket::BITS) - (1 << (slot_bits - 1)),
         }
     }
 
@@ -158,12 +185,6 @@ impl<T: Send, M: Machine> Blocks<T, M> {
     #[inline]
     const fn index(&self, ticket: Ticket) -> usize {
         ticket.last_bits() as usize & self.slot_mask
-    }
-
-    /// The number of its half block, as far as the ticket tells.
-    #[inline]
-    const fn half(&self, ticket: Ticket) -> u64 {
-        ticket.last_bits() >> self.half_bits
     }
 
     /// Half-way through a block: time to care for others. Who comes here has had a hint that was not good:
@@ -187,44 +208,59 @@ impl<T: Send, M: Machine> Blocks<T, M> {
 
     /// The slot of a ticket, if the hint is good, which was looked up before the ticket was drawn. The
     /// caller has that ticket, and its push or pop is not done; or else slots [stay](Blocks::stay).
+    ///
+    /// Not where slots are [scattered](Blocks::find_scattered).
     #[inline(always)]
     pub(super) fn find(&self, ticket: Ticket, hint: &Hint<T, M>) -> Option<Found<'_, T, M>> {
         // What a hint says of its block is right while the block is in place, and the ticket holds it.
-        hint.is_of(self.half(ticket), self.half_mask).then(|| self.find_in(ticket, hint))
+        hint.is_of(ticket, self.half_mask).then(|| self.at(self.index(ticket), hint))
+    }
+
+    /// The same where slots are scattered: in a crowd, where a call more does not count. Not for a ticket in
+    /// the middle of a block, which is to find that there is something to do.
+    pub(super) fn find_scattered(&self, side: Side, ticket: Ticket) -> Option<Found<'_, T, M>> {
+        let hint = self.hint(side);
+        (hint.is_scattered_of(ticket, self.half_mask) && !self.is_half_way(ticket))
+            .then(|| self.at(self.scattered(ticket), &hint))
     }
 
     /// The same without a hint.
     pub(super) fn find_again(&self, ticket: Ticket) -> Found<'_, T, M> {
-        let frame = self.frames.get(self.find_or_place(self.block(ticket)));
-        self.find_in(ticket, &Hint::of(frame, false))
+        self.find_in(ticket, &self.hint_for(ticket))
     }
 
     /// The same, where the hint was not good. What is found goes into the hint, but not by everybody who
     /// comes to a new half of a block: all would write the same.
     pub(super) fn find_anew(&self, side: Side, ticket: Ticket) -> Found<'_, T, M> {
         const WRITERS: usize = 16;
-        let frame = self.frames.get(self.find_or_place(self.block(ticket)));
-        let hint = Hint::of(frame, self.half(ticket) % 2 == 1);
+        let hint = self.hint_for(ticket);
         if self.index(ticket).is_multiple_of(self.slot_mask.div_ceil(WRITERS).max(1)) {
             self.hints[side as usize].write(&hint);
         }
         self.find_in(ticket, &hint)
     }
 
-    #[inline(always)]
-    fn find_in(&self, ticket: Ticket, hint: &Hint<T, M>) -> Found<'_, T, M> {
-        if hint.slots.are_scattered() {
-            return self.find_scattered(ticket, hint);
-        }
-        self.at(self.index(ticket), hint)
+    /// A hint that is good for this ticket.
+    fn hint_for(&self, ticket: Ticket) -> Hint<T, M> {
+        let frame = self.frames.get(self.find_or_place(self.block(ticket)));
+        self.hint_of(frame, ticket)
     }
 
-    /// In a crowd, where a call more does not count.
-    #[cold]
-    #[inline(never)]
-    fn find_scattered(&self, ticket: Ticket, hint: &Hint<T, M>) -> Found<'_, T, M> {
-        let position = (ticket.last_bits() as usize).wrapping_mul(Self::STRIDE);
-        self.at(position & self.slot_mask, hint)
+    /// The same, in the frame of its block.
+    fn hint_of(&self, frame: &Frame<T, M>, ticket: Ticket) -> Hint<T, M> {
+        let block = frame.number.load(Relaxed) << self.slot_bits;
+        Hint::of(frame, block + (self.index(ticket) as u64 & self.half_mask))
+    }
+
+    /// To be called as [`find`](Blocks::find) is, with a hint that is good.
+    fn find_in(&self, ticket: Ticket, hint: &Hint<T, M>) -> Found<'_, T, M> {
+        let is_plain = hint.is_of(ticket, self.half_mask);
+        self.at(if is_plain { self.index(ticket) } else { self.scattered(ticket) }, hint)
+    }
+
+    /// The position of a ticket's slot where slots are scattered.
+    const fn scattered(&self, ticket: Ticket) -> usize {
+        (ticket.last_bits() as usize).wrapping_mul(Self::STRIDE) & self.slot_mask
     }
 
     /// The slot at a position of the hint's block. To be called as [`find`](Blocks::find) is.
@@ -232,14 +268,14 @@ impl<T: Send, M: Machine> Blocks<T, M> {
     fn at(&self, position: usize, hint: &Hint<T, M>) -> Found<'_, T, M> {
         // SAFETY: the block is in place, as the caller's ticket says, or has been; so these are its slots,
         // and the position is below their number.
-        let slot = unsafe { hint.slots.first().add(position) };
+        let slot = unsafe { hint.slots.add(position) };
         // SAFETY: they stay for ever, or until every slot of the block is done, the caller's among them.
         let slot = unsafe { &*slot };
-        Found { slot, this_use: Use::of_half(hint.half), is_scattered: hint.slots.are_scattered() }
+        Found { slot, this_use: hint.this_use }
     }
 
-    /// Where the slot is that will be needed soon after this one, if they are not scattered: two lines on. At
-    /// the end of a block that is anywhere.
+    /// Where the slot is that will be needed soon after this one, if they are in a row: two lines on. At the
+    /// end of a block that is anywhere.
     #[inline]
     pub(super) fn lines_after(slot: *const Slot<T, M>) -> *const () {
         let far = (2 * Self::LINE).max(size_of::<Slot<T, M>>());
@@ -255,7 +291,7 @@ impl<T: Send, M: Machine> Blocks<T, M> {
         self.disputes.fetch_add(1, SeqCst);
         self.gone.fetch_add(1, SeqCst);
         let frame = self.frames.get(self.find_or_place(self.block(ticket)));
-        let Found { slot, this_use, .. } = self.find_in(ticket, &Hint::of(frame, false));
+        let Found { slot, this_use } = self.find_in(ticket, &self.hint_of(frame, ticket));
         let (gone, bit) = frame.gone(self.index(ticket));
         gone.fetch_or(bit, SeqCst);
         M::heavy_fence();
