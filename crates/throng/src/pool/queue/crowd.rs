@@ -17,8 +17,10 @@ const ASIDE_NS: u32 = 12_800;
 const LONG_ASIDE_NS: u32 = 102_400;
 /// So many collisions in one call, after which stepping aside did not pay, mean that one should be bold.
 const CROWD: u32 = 3;
-/// Stepping aside pays where those who go on take less than so many hundredths of what the bold take.
+/// Stepping aside pays where those who go on take less than so many hundredths of what the bold take: for the
+/// careful, who do not look for long and may be wrong, and for the patient.
 const PAYS_BELOW: u64 = 60;
+const STILL_PAYS_BELOW: u64 = 80;
 
 /// A pace is the time that so many tickets take.
 const PACE: u64 = 64;
@@ -116,7 +118,8 @@ impl<M: Machine> Crowd<M> {
         let start = cpu.clock();
         cpu.pause(M::pauses_in(if is_patient { LONG_ASIDE_NS } else { ASIDE_NS }));
         let took = cpu.clock().saturating_sub(start);
-        if self.was_faster(next().ahead_of(first), took) {
+        let pays_below = if is_patient { STILL_PAYS_BELOW } else { PAYS_BELOW };
+        if self.was_faster(next().ahead_of(first), took, pays_below) {
             if !is_patient {
                 self.spell.store(FIRST_SPELL, Relaxed);
                 self.go(PATIENT);
@@ -128,10 +131,11 @@ impl<M: Machine> Crowd<M> {
         }
     }
 
-    /// Whether those who drew so many tickets in that time were faster than the bold.
-    fn was_faster(&self, tickets: i64, took: u64) -> bool {
+    /// Whether those who drew so many tickets in that time took less than so many hundredths of what the bold
+    /// take.
+    fn was_faster(&self, tickets: i64, took: u64, hundredths: u64) -> bool {
         let bold = self.pace.load(Relaxed).saturating_mul(tickets.max(0) as u64);
-        took.saturating_mul(100 * PACE) < bold.saturating_mul(PAYS_BELOW)
+        took.saturating_mul(100 * PACE) < bold.saturating_mul(hundredths)
     }
 
     /// Be bold, if there is so much to be drawn that nobody draws in vain.
@@ -273,7 +277,7 @@ mod tests {
         };
         assert_eq!(learn(10_000, 1000), 640, "10 ns a ticket");
         assert_eq!(learn(1_000_000, 1000), 721);
-        assert!(crowd.was_faster(1000, 6_700) && !crowd.was_faster(1000, 6_800));
-        assert!(!crowd.was_faster(-1, 1) && !crowd.was_faster(0, 0));
+        assert!(crowd.was_faster(1000, 6_700, 60) && !crowd.was_faster(1000, 6_800, 60));
+        assert!(!crowd.was_faster(-1, 1, 60) && !crowd.was_faster(0, 0, 60));
     }
 }

@@ -367,17 +367,20 @@ impl<T: Send, M: Machine> Queue<T, M> {
     /// is not copied from here to there.
     #[inline(always)]
     fn reach(&self) -> Result<Reach<'_, T, M>, PopError> {
-        let hint = self.blocks.hint(Side::Pop);
         // Where slots stay, one can look whether the item is there before the ticket is drawn: then there is
         // no need to know how far the producers are, or to touch their word.
         let (head, found) = if self.blocks.stay()
             && let Some(head) = self.tickets.look_at_head()
         {
-            match self.blocks.find(head.next(), &hint) {
+            match self.blocks.find(head.next(), &self.blocks.hint(Side::Pop)) {
                 Some(found) if found.is_full() && self.tickets.draw_pop_from(head) => (head, found),
                 _ => return Ok(Reach::Nowhere),
             }
         } else {
+            if self.tickets.is_empty_still() {
+                return Err(PopError::Empty);
+            }
+            let hint = self.blocks.hint(Side::Pop);
             let Some(head) = self.tickets.draw_pop_at_once()? else {
                 return Ok(Reach::Nowhere);
             };

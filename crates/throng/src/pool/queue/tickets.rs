@@ -55,9 +55,11 @@ const PRODUCERS_SLEEP: u64 = 2;
 /// What a draw adds to the head.
 const DRAW_POP: u64 = 4;
 
-/// Pauses between two looks of one who waits: 1, 2, 4, .. up to 2^`MOST_WAIT`.
+/// Pauses between two looks of one who waits: 1, 2, 4, .. up to 2^`MOST_WAIT`. All looks together take as long
+/// as falling asleep and being woken does, several times: who is only slower than the other side for a while
+/// should not sleep.
 const MOST_WAIT: u32 = 6;
-const MOST_LOOKS: u32 = 9;
+const MOST_LOOKS: u32 = 24;
 
 /// The number of a push and of the pop that gets its item. Bits above those of a number mean nothing.
 #[derive(Clone, Copy, Debug)]
@@ -370,6 +372,18 @@ impl<M: Machine> Tickets<M> {
         let is_drawn =
             (self.head.ahead_of(head) > 0 || self.look_at_tail(head)?) && self.draw_pop_from(head);
         Ok(is_drawn.then_some(head))
+    }
+
+    /// Whether the queue is as empty as those were told who came last: the answer for who asks again and again.
+    #[inline(always)]
+    pub(super) fn is_empty_still(&self) -> bool {
+        if !self.pop_crowd.was_told() {
+            return false;
+        }
+        let head = Head(self.head.head.load(Acquire));
+        let tail = Tail(self.tail.load(Acquire));
+        // Where there is no room, it is full, or closed, or takes longer to tell.
+        tail.has_room() && tail.drawn() == head.next()
     }
 
     /// Whether the tail is ahead of the head. If it is far ahead, that is worth remembering. Those who
