@@ -19,7 +19,7 @@ const LONG_ASIDE_NS: u32 = 102_400;
 const CROWD: u32 = 3;
 /// Stepping aside pays where those who go on take less than so many hundredths of what the bold take: for the
 /// careful, who do not look for long and may be wrong, and for the patient.
-const PAYS_BELOW: u64 = 60;
+const PAYS_BELOW: u64 = 70;
 const STILL_PAYS_BELOW: u64 = 80;
 
 /// A pace is the time that so many tickets take.
@@ -106,8 +106,12 @@ impl<M: Machine> Crowd<M> {
 
     /// After the `collisions`th collision in one call, when `first` was the next ticket, and there was so much
     /// to be drawn: steps aside, looks which ticket is `next` now, and chooses the gait for all.
+    ///
+    /// All are patient together, those on the other side as well, or nobody: where some are patient and others
+    /// bold, the bold are held up by the patient, and would learn a pace that is not theirs.
     pub(super) fn step_aside(
         &self,
+        other_side: &Self,
         cpu: &M::Cpu,
         collisions: u32,
         much: u64,
@@ -123,9 +127,11 @@ impl<M: Machine> Crowd<M> {
             if !is_patient {
                 self.spell.store(FIRST_SPELL, Relaxed);
                 self.go(PATIENT);
+                other_side.go(PATIENT);
             }
         } else if is_patient {
             self.go(CAREFUL);
+            other_side.go(CAREFUL);
         } else if collisions >= CROWD {
             self.be_bold(much);
         }
@@ -181,19 +187,20 @@ impl<M: Machine> Crowd<M> {
     }
 
     /// To be called by who drew the ticket in the middle of a block of so many. The bold learn their pace, and
-    /// after a spell try to be careful.
-    pub(super) fn look(&self, cpu: &M::Cpu, tickets: u64) {
+    /// after a spell all try to be careful.
+    pub(super) fn look(&self, other_side: &Self, cpu: &M::Cpu, tickets: u64) {
         if !self.is_bold() {
             return;
         }
         let (drawn, spell) = (self.drawn.load(Relaxed), self.spell.load(Relaxed));
-        self.drawn.store(drawn + tickets, Relaxed);
         if drawn == 0 {
             self.since.store(cpu.clock(), Relaxed);
-        } else if drawn >= spell {
-            self.learn_pace(cpu.clock().saturating_sub(self.since.load(Relaxed)), drawn);
-            self.spell.store((2 * spell).min(LONGEST_SPELL), Relaxed);
-            self.go(CAREFUL);
+        }
+        self.drawn.store(drawn + tickets, Relaxed);
+        if drawn >= spell {
+            let now = cpu.clock();
+            self.end_spell(now);
+            other_side.end_spell(now);
         }
         // It has gone well for a while.
         let bold_from = self.bold_from.load(Relaxed);
@@ -202,8 +209,18 @@ impl<M: Machine> Crowd<M> {
         }
     }
 
-    /// The bold drew so many tickets in that time. That they were slow says little: perhaps there was not more
-    /// to be drawn.
+    /// Enough of being bold, for now.
+    fn end_spell(&self, now: u64) {
+        let (drawn, spell) = (self.drawn.load(Relaxed), self.spell.load(Relaxed));
+        if self.is_bold() && drawn >= FIRST_SPELL {
+            self.learn_pace(now.saturating_sub(self.since.load(Relaxed)), drawn);
+            self.spell.store((2 * spell).min(LONGEST_SPELL), Relaxed);
+        }
+        self.go(CAREFUL);
+    }
+
+    /// The bold drew about so many tickets in that time. That they were slow says little: perhaps there was not
+    /// more to be drawn.
     fn learn_pace(&self, took: u64, tickets: u64) {
         let known = self.pace.load(Relaxed);
         let pace = (took.saturating_mul(PACE) / tickets).max(1);
@@ -216,55 +233,66 @@ mod tests {
     use super::*;
     use crate::machine::Native;
 
+    /// One side, and the other.
+    fn sides() -> [Line<Crowd<Native>>; 2] {
+        ["one side", "other side"].map(|name| Crowd::new(name, 64))
+    }
+
     /// Steps aside once, while the others draw so many tickets.
-    fn collide(crowd: &Crowd<Native>, collisions: u32, others: u64) -> u64 {
+    fn collide([crowd, other]: &[Line<Crowd<Native>>; 2], collisions: u32, others: u64) -> u64 {
         let next = || Ticket::new(7 + others);
-        crowd.step_aside(&Native::cpu(), collisions, u64::MAX, Ticket::new(7), next);
+        crowd.step_aside(other, &Native::cpu(), collisions, u64::MAX, Ticket::new(7), next);
+        assert_eq!(other.gait() == PATIENT, crowd.gait() == PATIENT, "patient together");
         crowd.gait()
     }
 
     #[test]
     fn patient_where_others_are_fast_meanwhile_and_bold_where_they_are_not() {
         const MANY: u64 = 1 << 40;
-        let crowd = Crowd::<Native>::new("crowd", 64);
-        assert_eq!(collide(&crowd, 1, MANY), PATIENT);
-        assert_eq!(collide(&crowd, 1, MANY), PATIENT);
-        assert_eq!(collide(&crowd, 1, 1), CAREFUL);
-        assert_eq!(collide(&crowd, 1, 1), CAREFUL, "one collision is not a crowd");
-        assert_eq!(collide(&crowd, CROWD, 1), BOLD);
-        assert_eq!(collide(&crowd, CROWD, 1), BOLD);
-        crowd.be_careful();
-        assert_eq!(collide(&crowd, CROWD, 0), BOLD, "nobody drew any");
+        let sides = sides();
+        assert_eq!(collide(&sides, 1, MANY), PATIENT);
+        assert_eq!(collide(&sides, 1, MANY), PATIENT);
+        assert_eq!(collide(&sides, 1, 1), CAREFUL);
+        assert_eq!(collide(&sides, 1, 1), CAREFUL, "one collision is not a crowd");
+        assert_eq!(collide(&sides, CROWD, 1), BOLD);
+        assert_eq!(collide(&sides, CROWD, 1), BOLD);
+        sides[0].be_careful();
+        assert_eq!(collide(&sides, CROWD, 0), BOLD, "nobody drew any");
     }
 
     #[test]
     fn with_few_items_nobody_is_bold() {
-        let crowd = Crowd::<Native>::new("crowd", 64);
+        let [crowd, other] = sides();
         let slow = |much| {
             let same = Ticket::new(0);
-            crowd.step_aside(&Native::cpu(), CROWD, much, same, || same);
+            crowd.step_aside(&other, &Native::cpu(), CROWD, much, same, || same);
             crowd.is_bold()
         };
         assert!(!slow(BOLD_FROM - 1) && slow(BOLD_FROM));
         crowd.be_careful();
         assert!(!slow(BOLD_FROM), "that had been too few");
         assert!(slow(2 * BOLD_FROM));
+        assert!(!other.is_bold(), "each side by itself");
     }
 
     #[test]
     fn the_bold_try_to_be_careful_ever_more_rarely_until_that_pays() {
-        let crowd = Crowd::<Native>::new("crowd", 64);
+        let sides = sides();
+        let [crowd, other] = &sides;
         let spell = || {
-            assert_eq!(collide(&crowd, CROWD, 0), BOLD);
+            assert_eq!(collide(&sides, CROWD, 0), BOLD);
+            other.go(BOLD);
             let look = |_: &u64| {
-                crowd.look(&Native::cpu(), 256);
+                crowd.look(other, &Native::cpu(), 256);
                 crowd.is_bold()
             };
-            (1..).take_while(look).count() as u64
+            let looks = (1..).take_while(look).count() as u64;
+            assert!(!other.is_bold(), "all together");
+            looks
         };
         assert_eq!([(); 6].map(|()| spell()), [16, 32, 64, 128, 256, 256]);
-        assert_eq!(collide(&crowd, 1, 1 << 40), PATIENT);
-        assert_eq!(collide(&crowd, 1, 0), CAREFUL);
+        assert_eq!(collide(&sides, 1, 1 << 40), PATIENT);
+        assert_eq!(collide(&sides, 1, 0), CAREFUL);
         assert_eq!(spell(), 16);
     }
 

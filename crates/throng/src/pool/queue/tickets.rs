@@ -55,11 +55,24 @@ const PRODUCERS_SLEEP: u64 = 2;
 /// What a draw adds to the head.
 const DRAW_POP: u64 = 4;
 
-/// Pauses between two looks of one who waits: 1, 2, 4, .. up to 2^`MOST_WAIT`. All looks together take as long
-/// as falling asleep and being woken does, several times: who is only slower than the other side for a while
-/// should not sleep.
-const MOST_WAIT: u32 = 6;
-const MOST_LOOKS: u32 = 24;
+/// How one waits before it sleeps. All looks together take as long as falling asleep and being woken does,
+/// several times: who is only faster than the other side for a while should not sleep.
+#[derive(Clone, Copy, Debug)]
+struct Looks {
+    /// Pauses between two looks: 1, 2, 4, .. up to 2^`most_wait`.
+    most_wait: u32,
+    /// So many looks.
+    count: u32,
+}
+
+/// An item should not wait for its consumer.
+const FOR_ITEM: Looks = Looks { most_wait: 6, count: 24 };
+/// Room can wait: while there is none, consumers have enough to do. Each look takes their line away from them.
+const FOR_ROOM: Looks = Looks { most_wait: 8, count: 11 };
+/// So much room there should be for a producer that waits, where it does not wait long for it, but no more than
+/// so many parts of the capacity: if all come back for every place that gets free, nobody gets ahead.
+const ENOUGH_ROOM: i64 = 64;
+const ENOUGH_PARTS: i64 = 8;
 
 /// The number of a push and of the pop that gets its item. Bits above those of a number mean nothing.
 #[derive(Clone, Copy, Debug)]
@@ -216,8 +229,8 @@ pub(super) struct Tickets<M: Machine> {
     capacity: Option<i64>,
     /// So many tickets a block has.
     block: u64,
-    /// So often one who waits looks before it sleeps.
-    looks: u32,
+    /// No more often than that one who waits looks before it sleeps.
+    most_looks: u32,
 }
 
 #[derive(Debug)]
@@ -242,7 +255,7 @@ impl<M: Machine> Tickets<M> {
         let capacity = shape.capacity.map(|capacity| capacity as i64);
         let room = capacity.unwrap_or(MOST_ROOM).min(MOST_ROOM);
         Tickets {
-            looks: polls.min(MOST_LOOKS),
+            most_looks: polls,
             tail: Line::word::<M>(Tail::new(first, room, 0).0, Place::named("tail")),
             head: Line::new::<M>(Place::named("head"), |spot| Front {
                 head: M::Word::new(first.0 << 2, spot),
@@ -264,12 +277,12 @@ impl<M: Machine> Tickets<M> {
 
     /// To be called with a ticket in the middle of a block.
     pub(super) fn look_at_producers(&self, cpu: &M::Cpu) {
-        self.push_crowd.look(cpu, self.block);
+        self.push_crowd.look(&self.pop_crowd, cpu, self.block);
     }
 
     /// To be called with a ticket in the middle of a block.
     pub(super) fn look_at_consumers(&self, cpu: &M::Cpu) {
-        self.pop_crowd.look(cpu, self.block);
+        self.pop_crowd.look(&self.push_crowd, cpu, self.block);
         self.forbearance.shrink();
     }
 
@@ -305,7 +318,8 @@ impl<M: Machine> Tickets<M> {
             } else {
                 collisions += 1;
                 let next = || self.end();
-                self.push_crowd.step_aside(cpu, collisions, u64::MAX, tail.next(), next);
+                let (crowd, other) = (&self.push_crowd, &self.pop_crowd);
+                crowd.step_aside(other, cpu, collisions, u64::MAX, tail.next(), next);
             }
         }
     }
@@ -354,8 +368,13 @@ impl<M: Machine> Tickets<M> {
         next: Ticket,
         way_out: &WayOut<'_, M>,
     ) -> bool {
-        let full = |head| head & HEAD_CLOSED == 0 && self.room_before(next, Head(head)) <= 0;
-        self.wait_on(&self.head.head, PRODUCERS_SLEEP, cpu, way_out, full)
+        let enough = (self.capacity.unwrap_or(0) / ENOUGH_PARTS).clamp(1, ENOUGH_ROOM);
+        let is_below =
+            |head, room| head & HEAD_CLOSED == 0 && self.room_before(next, Head(head)) < room;
+        let is_tight = |head| is_below(head, enough);
+        self.look_while(&self.head.head, cpu, FOR_ROOM, is_tight);
+        let is_full = |head| is_below(head, 1);
+        self.sleep_while(&self.head.head, PRODUCERS_SLEEP, cpu, way_out, is_full)
     }
 
     /// Draws a ticket to pop with, if there is an item for it and the first try gets one. It may turn out that
@@ -444,7 +463,8 @@ impl<M: Machine> Tickets<M> {
             }
             collisions += 1;
             let next = || self.front();
-            self.pop_crowd.step_aside(cpu, collisions, items as u64, head.next(), next);
+            let (crowd, other) = (&self.pop_crowd, &self.push_crowd);
+            crowd.step_aside(other, cpu, collisions, items as u64, head.next(), next);
         }
     }
 
@@ -481,16 +501,34 @@ impl<M: Machine> Tickets<M> {
             let tail = Tail(tail);
             !tail.is_closed() && tail.next().ahead_of(self.front()) <= 0
         };
-        self.wait_on(&self.tail, CONSUMERS_SLEEP, cpu, way_out, empty)
+        !self.look_while(&self.tail, cpu, FOR_ITEM, empty)
+            || self.sleep_while(&self.tail, CONSUMERS_SLEEP, cpu, way_out, empty)
     }
 
-    /// Waits until `blocked` is false of the word or the way out opens; `false` in the latter case. May
+    /// Looks at the word while it is as told, ever more rarely, so that many who wait do not keep the line from
+    /// those who work, and not for long. Tells whether it is still so.
+    fn look_while(
+        &self,
+        word: &M::Word,
+        cpu: &M::Cpu,
+        looks: Looks,
+        blocked: impl Fn(u64) -> bool,
+    ) -> bool {
+        for look in 0..looks.count.min(self.most_looks) {
+            if !blocked(word.load(Acquire)) {
+                return false;
+            }
+            cpu.pause(1 << look.min(looks.most_wait));
+        }
+        true
+    }
+
+    /// Sleeps until `blocked` is false of the word or the way out opens; `false` in the latter case. May
     /// return early.
     ///
-    /// Looks ever more rarely, so that many who wait do not keep the line from those who work; then
-    /// sleeps. Before it does, it sets the flag. Who changes the word sees the flag then, or did so before:
-    /// in that case this one has seen the change.
-    fn wait_on(
+    /// Before it sleeps, it sets the flag. Who changes the word sees the flag then, or did so before: in that
+    /// case this one has seen the change.
+    fn sleep_while(
         &self,
         word: &M::Word,
         flag: u64,
@@ -498,13 +536,7 @@ impl<M: Machine> Tickets<M> {
         way_out: &WayOut<'_, M>,
         blocked: impl Fn(u64) -> bool,
     ) -> bool {
-        for look in 0..self.looks {
-            if !blocked(word.load(Acquire)) {
-                return true;
-            }
-            cpu.pause(1 << look.min(MOST_WAIT));
-        }
-        if !blocked(word.fetch_or(flag, SeqCst)) {
+        if !blocked(word.load(Acquire)) || !blocked(word.fetch_or(flag, SeqCst)) {
             return true;
         }
         let asleep = |value| value & flag != 0 && blocked(value);
