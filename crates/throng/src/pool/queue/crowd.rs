@@ -12,9 +12,11 @@ const PATIENT: u64 = 2;
 /// In the same word: those who came last found the queue empty, or full, and were told so.
 const TOLD: u64 = 4;
 
-/// Who collides steps aside for so many nanoseconds: the careful, and the patient.
+/// Who collides steps aside for so many nanoseconds, and the patient for so many times as long.
 const ASIDE_NS: u32 = 12_800;
-const LONG_ASIDE_NS: u32 = 102_400;
+const PATIENCE: u32 = 8;
+/// Rounds of a loop after which a thread lets others run.
+const LET_OTHERS_RUN: u32 = 100;
 /// So many collisions in one call, after which stepping aside did not pay, mean that one should be bold.
 const CROWD: u32 = 3;
 /// Stepping aside pays where those who go on take less than so many hundredths of what the bold take: for the
@@ -120,7 +122,13 @@ impl<M: Machine> Crowd<M> {
     ) {
         let is_patient = self.gait() == PATIENT;
         let start = cpu.clock();
-        cpu.pause(M::pauses_in(if is_patient { LONG_ASIDE_NS } else { ASIDE_NS }));
+        for turn in 0..if is_patient { PATIENCE } else { 1 } {
+            // Perhaps it is this core that the others want.
+            if turn > 0 {
+                cpu.retry(LET_OTHERS_RUN);
+            }
+            cpu.pause(M::pauses_in(ASIDE_NS));
+        }
         let took = cpu.clock().saturating_sub(start);
         let pays_below = if is_patient { STILL_PAYS_BELOW } else { PAYS_BELOW };
         if self.was_faster(next().ahead_of(first), took, pays_below) {

@@ -374,7 +374,8 @@ impl<T: Send, M: Machine> Queue<T, M> {
         {
             match self.blocks.find(head.next(), &self.blocks.hint(Side::Pop)) {
                 Some(found) if found.is_full() && self.tickets.draw_pop_from(head) => (head, found),
-                _ => return Ok(Reach::Nowhere),
+                Some(_) => return Ok(Reach::Nowhere),
+                None => return Ok(self.reach_scattered(head)),
             }
         } else {
             if self.tickets.is_empty_still() {
@@ -394,6 +395,18 @@ impl<T: Send, M: Machine> Queue<T, M> {
         }
         // SAFETY: the ticket was drawn to pop with, and the item is there.
         Ok(Reach::Here(unsafe { found.mine() }))
+    }
+
+    /// The same in a block that is scattered, where slots stay: a crowd pushes, and one who is alone pops.
+    #[cold]
+    #[inline(never)]
+    fn reach_scattered(&self, head: Head) -> Reach<'_, T, M> {
+        match self.blocks.find_scattered(Side::Pop, head.next()) {
+            Some(found) if found.is_full() && self.tickets.draw_pop_from(head) => {
+                Reach::Elsewhere(head)
+            }
+            _ => Reach::Nowhere,
+        }
     }
 
     /// The item that is within reach, or another; `None` where its producer did not come in time.

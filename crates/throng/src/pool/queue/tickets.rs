@@ -68,7 +68,7 @@ struct Looks {
 /// An item should not wait for its consumer.
 const FOR_ITEM: Looks = Looks { most_wait: 6, count: 24 };
 /// Room can wait: while there is none, consumers have enough to do. Each look takes their line away from them.
-const FOR_ROOM: Looks = Looks { most_wait: 8, count: 11 };
+const FOR_ROOM: Looks = Looks { most_wait: 8, count: 24 };
 /// So much room there should be for a producer that waits, where it does not wait long for it, but no more than
 /// so many parts of the capacity: if all come back for every place that gets free, nobody gets ahead.
 const ENOUGH_ROOM: i64 = 64;
