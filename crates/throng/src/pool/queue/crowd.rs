@@ -23,6 +23,8 @@ const CROWD: u32 = 3;
 /// careful, who do not look for long and may be wrong, and for the patient.
 const PAYS_BELOW: u64 = 70;
 const STILL_PAYS_BELOW: u64 = 80;
+/// Fewer tickets than this prove nothing: one who had several items at hand may have been quick with them.
+const PROOF: i64 = 64;
 
 /// A pace is the time that so many tickets take.
 const PACE: u64 = 64;
@@ -149,7 +151,7 @@ impl<M: Machine> Crowd<M> {
     /// take.
     fn was_faster(&self, tickets: i64, took: u64, hundredths: u64) -> bool {
         let bold = self.pace.load(Relaxed).saturating_mul(tickets.max(0) as u64);
-        took.saturating_mul(100 * PACE) < bold.saturating_mul(hundredths)
+        tickets >= PROOF && took.saturating_mul(100 * PACE) < bold.saturating_mul(hundredths)
     }
 
     /// Be bold, if there is so much to be drawn that nobody draws in vain.
@@ -315,5 +317,6 @@ mod tests {
         assert_eq!(learn(1_000_000, 1000), 721);
         assert!(crowd.was_faster(1000, 6_700, 60) && !crowd.was_faster(1000, 6_800, 60));
         assert!(!crowd.was_faster(-1, 1, 60) && !crowd.was_faster(0, 0, 60));
+        assert!(crowd.was_faster(PROOF, 1, 60) && !crowd.was_faster(PROOF - 1, 1, 60));
     }
 }
