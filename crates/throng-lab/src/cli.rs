@@ -198,9 +198,13 @@ pub struct TableArguments {
     #[arg(value_name = "REPORT.json")]
     pub report: std::path::PathBuf,
 
-    /// Put it into this file instead, between the lines `<!-- table: REPORT.json -->`, with the path as
-    /// seen from the file, and `<!-- end of table -->`
-    #[arg(long, value_name = "FILE")]
+    /// A row for each need, with what is gained, instead of a table for each
+    #[arg(long)]
+    pub short: bool,
+
+    /// Put it into this file instead, between the lines `<!-- table: REPORT.json -->`, or `<!-- short table:
+    /// REPORT.json -->`, with the path as seen from the file, and `<!-- end of table -->`
+    #[arg(long, value_name = "FILE", conflicts_with = "short")]
     pub into: Option<std::path::PathBuf>,
 }
 

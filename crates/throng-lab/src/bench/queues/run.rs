@@ -356,7 +356,7 @@ mod tests {
                 for threads in [1, 2, 3] {
                     if row.suits(mix, threads) {
                         let times = order(mix, threads, &pinning).times;
-                        let measured = row.measure(mix, threads, times, &pinning).unwrap();
+                        let measured = row.measure(mix, threads, times, 0, &pinning).unwrap();
                         assert!(measured.seconds > 0.0);
                         assert_eq!(measured.checked > 0, mix != Mix::Empty, "{}", row.name);
                     }

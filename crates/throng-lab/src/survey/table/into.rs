@@ -6,6 +6,8 @@
 //! <!-- end of table -->
 //! ```
 //!
+//! With `short table` instead of `table`, what `throng table --short` prints.
+//!
 //! The path is as seen from the file. Comments within a block of code, such as these, are left alone.
 
 use std::ffi::OsString;
@@ -13,11 +15,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::markdown;
+use super::Form;
 use crate::error::Error;
 use crate::survey::read::read;
 
 const BEGIN: &str = "<!-- table: ";
+const BEGIN_SHORT: &str = "<!-- short table: ";
 const BEGIN_END: &str = " -->";
 const END: &str = "<!-- end of table -->";
 
@@ -26,16 +29,16 @@ const END: &str = "<!-- end of table -->";
 /// # Errors
 /// When the report is none, the file cannot be read or written, or has no place for this report.
 pub fn replace(report: &Path, file: &Path) -> Result<(), Error> {
-    let table = markdown(&read(report)?);
+    let survey = read(report)?;
     // A link stays one, and what it leads to is replaced.
     let (report, file) = (real(report), real(file));
     let text = fs::read_to_string(&file).map_err(|source| wrong(&file, source.to_string()))?;
     let folder = folder_of(&file);
     let mut places = 0;
-    let changed = rewritten(&text, |named| {
+    let changed = rewritten(&text, |form, named| {
         let is_this = real(&folder.join(named)) == report;
         places += usize::from(is_this);
-        Ok(is_this.then(|| table.clone()))
+        Ok(is_this.then(|| form.of(&survey)))
     });
     let changed = changed.map_err(|error| error.in_file(&file))?;
     if places == 0 {
@@ -56,7 +59,7 @@ pub fn replace(report: &Path, file: &Path) -> Result<(), Error> {
 /// # Errors
 /// When a report cannot be read, or a table has no end.
 pub fn refreshed(text: &str, folder: &Path) -> Result<String, Error> {
-    let table = |named: &str| Ok(Some(markdown(&read(&folder.join(named))?)));
+    let table = |form: Form, named: &str| Ok(Some(form.of(&read(&folder.join(named))?)));
     rewritten(text, table).map_err(|error| error.in_file(folder))
 }
 
@@ -84,7 +87,7 @@ fn wrong(file: &Path, why: String) -> Error {
 /// The text with other tables: `table` has the one of a report, or none where it should stay.
 fn rewritten(
     text: &str,
-    mut table: impl FnMut(&str) -> Result<Option<String>, Error>,
+    mut table: impl FnMut(Form, &str) -> Result<Option<String>, Error>,
 ) -> Result<String, Wrong> {
     let mut changed = String::new();
     let mut in_code = false;
@@ -92,7 +95,7 @@ fn rewritten(
     while let Some(line) = lines.next() {
         changed.push_str(line);
         in_code ^= line.trim_start().starts_with("```");
-        let Some(named) = report_named(line).filter(|_| !in_code) else { continue };
+        let Some((form, named)) = report_named(line).filter(|_| !in_code) else { continue };
         let mut kept = String::new();
         let end = loop {
             match lines.next() {
@@ -101,15 +104,17 @@ fn rewritten(
                 _ => return Err(Wrong::NoEnd(line.trim().to_owned())),
             }
         };
-        changed.push_str(&table(named).map_err(Wrong::Other)?.unwrap_or(kept));
+        changed.push_str(&table(form, named).map_err(Wrong::Other)?.unwrap_or(kept));
         changed.push_str(end);
     }
     Ok(changed)
 }
 
-/// The report that this line names, if it is the first of a table.
-fn report_named(line: &str) -> Option<&str> {
-    line.trim().strip_prefix(BEGIN)?.strip_suffix(BEGIN_END).map(str::trim)
+/// The report that this line names, if it is the first of a table, and of which form.
+fn report_named(line: &str) -> Option<(Form, &str)> {
+    let named = line.trim().strip_suffix(BEGIN_END)?;
+    let of = |form, begin: &str| named.strip_prefix(begin).map(|named| (form, named.trim()));
+    of(Form::Whole, BEGIN).or_else(|| of(Form::Short, BEGIN_SHORT))
 }
 
 /// Where something really is, if it is there.

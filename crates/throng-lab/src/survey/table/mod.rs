@@ -4,6 +4,7 @@
 //! whether a file still has it: [`into`] puts it between two comments, and finds it again.
 
 pub mod into;
+mod short;
 
 use std::fmt::Write as _;
 
@@ -22,7 +23,30 @@ use crate::output;
 pub fn print(typed: &TableArguments) -> Result<(), Error> {
     match &typed.into {
         Some(file) => into::replace(&typed.report, file),
-        None => output::print(&markdown(&read(&typed.report)?)),
+        None => {
+            let form = if typed.short { Form::Short } else { Form::Whole };
+            output::print(&form.of(&read(&typed.report)?))
+        }
+    }
+}
+
+/// How much of a survey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A table for each need, with the numbers.
+    Whole,
+    /// A row for each need: what to use, and what is gained.
+    Short,
+}
+
+impl Form {
+    /// The tables of a survey, as Markdown.
+    #[must_use]
+    pub fn of(self, survey: &Survey) -> String {
+        match self {
+            Form::Whole => markdown(survey),
+            Form::Short => short::markdown(survey),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 use crate::survey::sample::{advice, entrant, need, survey};
 
-fn sample() -> Survey {
+pub(super) fn sample() -> Survey {
     let flat = |value: f64, threads: &[usize]| -> Vec<(usize, Vec<f64>)> {
         threads.iter().map(|&threads| (threads, vec![value * 0.99, value, value * 1.01])).collect()
     };
@@ -176,14 +176,31 @@ fn a_file_without_a_place_for_the_table_stays_as_it_is() {
 }
 
 #[test]
-fn the_tables_of_the_readme_are_those_of_their_reports() {
+fn the_tables_of_the_documents_are_those_of_their_reports() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let read_me = fs::read_to_string(workspace.join("README.md")).unwrap();
-    let refreshed = into::refreshed(&read_me, &workspace).unwrap();
-    assert!(
-        refreshed == read_me,
-        "run `throng table REPORT.json --into README.md` for each of its tables"
-    );
+    for file in ["README.md", "docs/measured.md"] {
+        let file = workspace.join(file);
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.contains("\n<!-- end of table -->\n"), "{}", file.display());
+        let refreshed = into::refreshed(&text, file.parent().unwrap()).unwrap();
+        assert!(
+            refreshed == text,
+            "run `throng table REPORT.json --into {}` for each of its tables",
+            file.display()
+        );
+    }
+}
+
+#[test]
+fn a_short_table_is_put_where_one_is_wanted() {
+    let folder = folder("short");
+    let file = folder.join("README.md");
+    fs::write(&file, "<!-- short table: results/report.json -->\n<!-- end of table -->\n").unwrap();
+    into::replace(&folder.join("results/report.json"), &file).unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("| To have meeting | `some::barrier` | `some::std` |"), "{text}");
+    assert_eq!(into::refreshed(&text, &folder).unwrap(), text);
+    fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
