@@ -78,8 +78,8 @@ use tickets::{Head, NoTicket, Ticket, Tickets, ToPush};
 ///   stops while it gives memory back, passes a producer over or finds that it was passed over, none is
 ///   given back until it goes on.
 ///
-/// Those who wait look ever more rarely, for some microseconds; then they let others run, and sleep. They
-/// are not served in the order in which they came.
+/// Those who wait look ever more rarely, for some 50 microseconds, or 200 where they wait for room; then they
+/// sleep. They are not served in the order in which they came.
 ///
 /// # What it costs
 /// A push and a pop are one `compare_exchange` each. Who collides with another steps aside for some 13
@@ -87,7 +87,9 @@ use tickets::{Head, NoTicket, Ticket, Tickets, ToPush};
 /// it needs in its own cache, as when all threads do nothing but push and pop, it will be 100 microseconds
 /// the next time: so a single call may take long, but all together they are served fastest. Where many
 /// threads are faster than that, they take their turns by one `fetch_add` each. What the queue finds best is
-/// tried anew from time to time. An item of 8 bytes takes 16, in pieces of 256 items (fewer where the capacity is small). Pieces
+/// tried anew from time to time.
+///
+/// An item of 8 bytes takes 16, in pieces of 256 items (fewer where the capacity is small). Pieces
 /// that were emptied are used again. A bounded queue keeps them all while it lives; an unbounded one keeps
 /// four and gives the others back.
 pub struct Queue<T: Send, M: Machine = Native> {
