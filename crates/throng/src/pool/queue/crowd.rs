@@ -155,7 +155,7 @@ impl<M: Machine> Crowd<M> {
     }
 
     /// Be bold, if there is so much to be drawn that nobody draws in vain.
-    fn be_bold(&self, much: u64) {
+    pub(super) fn be_bold(&self, much: u64) {
         if !self.is_bold() && much >= self.bold_from.load(Relaxed) {
             self.drawn.store(0, Relaxed);
             self.go(BOLD);

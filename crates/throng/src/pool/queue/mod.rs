@@ -78,8 +78,8 @@ use tickets::{Head, NoTicket, Ticket, Tickets, ToPush};
 ///   stops while it gives memory back, passes a producer over or finds that it was passed over, none is
 ///   given back until it goes on.
 ///
-/// Those who wait look ever more rarely, for some 50 microseconds, or 200 where they wait for room; then they
-/// sleep. They are not served in the order in which they came.
+/// Those who wait look ever more rarely, for 10 to 200 microseconds by the processor and what they wait for; then
+/// they sleep. They are not served in the order in which they came.
 ///
 /// # What it costs
 /// A push and a pop are one `compare_exchange` each. Who collides with another steps aside for some 13
@@ -114,7 +114,7 @@ pub struct QueueShape {
     /// log2 of the items that live in one piece of memory.
     pub block_bits: u32,
     /// So often a consumer looks whether an item has come that is on its way, before it passes the
-    /// producer over.
+    /// producer over; and no more often than that one who waits looks before it sleeps.
     pub polls: u32,
     /// So many nanoseconds a ticket takes where many threads draw by `fetch_add`: what is thought before it
     /// has been measured. With 0, nothing is thought to be faster than that.
@@ -280,11 +280,13 @@ impl<T: Send, M: Machine> Queue<T, M> {
         let Some(found) = self.blocks.find(drawn.ticket, &hint) else {
             return self.push_elsewhere(cpu, drawn, item);
         };
+        // Only where it is: when the item is in, the slot may be given back at any time.
+        let slot: *const Slot<T, M> = found.slot;
         // SAFETY: the ticket was drawn to push with, and is used here only.
         unsafe { found.slot.put(found.this_use, item) };
-        M::prefetch(Blocks::lines_after(found.slot));
+        M::prefetch(Blocks::lines_after(slot));
         if self.blocks.may_have_gone() || drawn.is_awaited {
-            return self.push_disputed(drawn, found.slot, found.this_use);
+            return self.push_disputed(drawn, slot, found.this_use);
         }
         Ok(())
     }
@@ -305,17 +307,19 @@ impl<T: Send, M: Machine> Queue<T, M> {
     fn push_elsewhere(&self, cpu: &M::Cpu, drawn: ToPush, item: T) -> Result<(), NotPushed<T>> {
         let ticket = drawn.ticket;
         if let Some(found) = self.blocks.find_scattered(Side::Push, ticket) {
+            let slot: *const Slot<T, M> = found.slot;
             // SAFETY: the ticket was drawn to push with, and is used here only.
             unsafe { found.slot.put(found.this_use, item) };
             if self.blocks.may_have_gone() || drawn.is_awaited {
-                return self.push_disputed(drawn, found.slot, found.this_use);
+                return self.push_disputed(drawn, slot, found.this_use);
             }
             return Ok(());
         }
         let found = self.blocks.find_anew(Side::Push, ticket);
+        let slot: *const Slot<T, M> = found.slot;
         // SAFETY: the ticket was drawn to push with, and is used here only.
         unsafe { found.slot.put(found.this_use, item) };
-        let pushed = self.push_disputed(drawn, found.slot, found.this_use);
+        let pushed = self.push_disputed(drawn, slot, found.this_use);
         if self.blocks.is_half_way(ticket) {
             self.tickets.look_at_producers(cpu);
             self.blocks.prepare_after(ticket, self.tickets.is_crowded());

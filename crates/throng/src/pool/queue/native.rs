@@ -34,7 +34,7 @@ impl<T: Send> Queue<T> {
         })
     }
 
-    /// Pops; waits for an item, after those who came before. `None` when the queue is closed and empty.
+    /// Pops; waits for an item. `None` when the queue is closed and empty.
     #[inline(always)]
     pub fn pop(&self) -> Option<T> {
         match self.reach() {

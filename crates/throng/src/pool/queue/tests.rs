@@ -99,6 +99,32 @@ fn what_polls_an_empty_or_full_or_closed_queue_changes_nothing() {
     assert!(queue.blocks.allocated() <= 4);
 }
 
+/// Each of them draws a ticket that is void, and of void tickets there must not be too many.
+#[test]
+fn a_crowd_of_producers_does_not_open_a_closed_queue() {
+    for capacity in [None, Some(2), Some(1000)] {
+        let queue = tiny(capacity, 1);
+        queue.tickets.be_bold();
+        assert!(queue.close());
+        for _ in 0..1 << 19 {
+            assert_eq!(queue.try_push(3), Err(PushError::Closed(3)));
+        }
+        assert!(queue.is_closed() && queue.is_empty() && queue.pop().is_none());
+    }
+}
+
+/// Else who never gets the place that it sees would wait on, round after round.
+#[test]
+fn when_the_time_is_over_nobody_waits_though_there_is_room_or_an_item() {
+    let (queue, cpu) = (tiny(Some(2), 1), Native::cpu());
+    let (over, never) = (WayOut::after(&cpu, Duration::ZERO), WayOut::none());
+    assert!(!queue.tickets.wait_for_room(&cpu, Ticket::new(0), &over));
+    assert!(queue.tickets.wait_for_room(&cpu, Ticket::new(0), &never));
+    queue.push(1).expect("it is open");
+    assert!(!queue.tickets.wait_for_item(&cpu, &over));
+    assert!(queue.tickets.wait_for_item(&cpu, &never));
+}
+
 #[test]
 fn a_producer_that_was_passed_over_keeps_its_item() {
     let queue = tiny(None, 2);

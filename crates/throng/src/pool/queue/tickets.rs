@@ -220,8 +220,8 @@ pub(super) struct Tickets<M: Machine> {
     tail: Line<M::Word>,
     /// The head, and how far the tail was when a consumer last looked.
     head: Line<Front<M>>,
-    /// 1 while the queue is full or has been lately. Then a look at the tail comes before a draw, so that
-    /// those who find it full again and again do not write to it, and void draws stay few.
+    /// 1 while the queue is full or has been lately, or is closed. Then a look at the tail comes before a draw, so
+    /// that those who find it so again and again do not write to it, and void draws stay few.
     tight: Line<M::Word>,
     push_crowd: Line<Crowd<M>>,
     pop_crowd: Line<Crowd<M>>,
@@ -330,18 +330,16 @@ impl<M: Machine> Tickets<M> {
     /// them. The tail cannot have moved in between: nobody makes room unless the head has moved.
     fn make_room(&self, tail: Tail) -> Result<(), NoTicket> {
         if tail.is_closed() {
+            self.be_tight();
             return Err(NoTicket::Closed);
         }
         let next = tail.next();
         let room = self.room_before(next, Head(self.head.head.load(Acquire)));
-        let is_tight = self.tight.load(Relaxed) == 1;
         if room <= 0 {
-            if !is_tight {
-                self.tight.store(1, Relaxed);
-            }
+            self.be_tight();
             return Err(NoTicket::Full(next));
         }
-        if is_tight && self.capacity.is_some_and(|capacity| 2 * room > capacity) {
+        if self.is_tight() && self.capacity.is_some_and(|capacity| 2 * room > capacity) {
             self.tight.store(0, Relaxed);
         }
         if self.push_crowd.was_told() {
@@ -351,6 +349,16 @@ impl<M: Machine> Tickets<M> {
         let roomy = Tail::new(next, room, tail.flag());
         let _ = self.tail.compare_exchange(tail.0, roomy.0, AcqRel, Acquire);
         Ok(())
+    }
+
+    fn is_tight(&self) -> bool {
+        self.tight.load(Relaxed) == 1
+    }
+
+    fn be_tight(&self) {
+        if !self.is_tight() {
+            self.tight.store(1, Relaxed);
+        }
     }
 
     fn room_before(&self, next: Ticket, head: Head) -> i64 {
@@ -372,7 +380,7 @@ impl<M: Machine> Tickets<M> {
         let is_below =
             |head, room| head & HEAD_CLOSED == 0 && self.room_before(next, Head(head)) < room;
         let is_tight = |head| is_below(head, enough);
-        self.look_while(&self.head.head, cpu, FOR_ROOM, is_tight);
+        self.look_while(&self.head.head, cpu, FOR_ROOM, way_out, is_tight);
         let is_full = |head| is_below(head, 1);
         self.sleep_while(&self.head.head, PRODUCERS_SLEEP, cpu, way_out, is_full)
     }
@@ -501,30 +509,30 @@ impl<M: Machine> Tickets<M> {
             let tail = Tail(tail);
             !tail.is_closed() && tail.next().ahead_of(self.front()) <= 0
         };
-        !self.look_while(&self.tail, cpu, FOR_ITEM, empty)
-            || self.sleep_while(&self.tail, CONSUMERS_SLEEP, cpu, way_out, empty)
+        self.look_while(&self.tail, cpu, FOR_ITEM, way_out, empty);
+        self.sleep_while(&self.tail, CONSUMERS_SLEEP, cpu, way_out, empty)
     }
 
     /// Looks at the word while it is as told, ever more rarely, so that many who wait do not keep the line from
-    /// those who work, and not for long. Tells whether it is still so.
+    /// those who work, and not for long.
     fn look_while(
         &self,
         word: &M::Word,
         cpu: &M::Cpu,
         looks: Looks,
+        way_out: &WayOut<'_, M>,
         blocked: impl Fn(u64) -> bool,
-    ) -> bool {
+    ) {
         for look in 0..looks.count.min(self.most_looks) {
-            if !blocked(word.load(Acquire)) {
-                return false;
+            if !blocked(word.load(Acquire)) || way_out.is_open(cpu) {
+                return;
             }
             cpu.pause(1 << look.min(looks.most_wait));
         }
-        true
     }
 
-    /// Sleeps until `blocked` is false of the word or the way out opens; `false` in the latter case. May
-    /// return early.
+    /// Sleeps until `blocked` is false of the word or the way out opens; `false` in the latter case, also where
+    /// both are so. May return early.
     ///
     /// Before it sleeps, it sets the flag. Who changes the word sees the flag then, or did so before: in that
     /// case this one has seen the change.
@@ -537,10 +545,16 @@ impl<M: Machine> Tickets<M> {
         blocked: impl Fn(u64) -> bool,
     ) -> bool {
         if !blocked(word.load(Acquire)) || !blocked(word.fetch_or(flag, SeqCst)) {
-            return true;
+            return !way_out.is_open(cpu);
         }
         let asleep = |value| value & flag != 0 && blocked(value);
         word.sleep_while(cpu, Acquire, way_out, asleep).is_some()
+    }
+
+    /// As in a crowd of producers.
+    #[cfg(test)]
+    pub(super) fn be_bold(&self) {
+        self.push_crowd.be_bold(u64::MAX);
     }
 
     /// The ticket of the next pop.

@@ -187,8 +187,9 @@ impl<T: Send, M: Machine> Blocks<T, M> {
         ticket.last_bits() as usize & self.slot_mask
     }
 
-    /// Half-way through a block: time to care for others. Who comes here has had a hint that was not good:
-    /// a good one could only be from somebody with a later ticket.
+    /// Half-way through a block: time to care for others. Who has this ticket always comes to
+    /// [`find_anew`](Blocks::find_anew): no hint that was looked up before the ticket was drawn can be good, for a
+    /// good one could only be from somebody with a later ticket.
     pub(super) const fn is_half_way(&self, ticket: Ticket) -> bool {
         self.index(ticket) == self.slot_mask.div_ceil(2)
     }
@@ -229,7 +230,7 @@ impl<T: Send, M: Machine> Blocks<T, M> {
         self.find_in(ticket, &self.hint_for(ticket))
     }
 
-    /// The same, where the hint was not good. What is found goes into the hint, but not by everybody who
+    /// The same, where the hint was not good, or not looked at. What is found goes into the hint, but not by everybody who
     /// comes to a new half of a block: all would write the same.
     pub(super) fn find_anew(&self, side: Side, ticket: Ticket) -> Found<'_, T, M> {
         const WRITERS: usize = 16;
