@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Table, above, code, plain, shown};
 use crate::error::count;
+use crate::survey::advice::digits;
 use crate::survey::document::Survey;
 
 /// A row for each need, with a column for each number of threads, but for needs of which nothing of ours was
@@ -41,18 +42,9 @@ pub(super) fn markdown(survey: &Survey) -> String {
 /// How many times as good as the usual.
 fn gain(table: &Table<'_>, threads: usize) -> Option<String> {
     let (ours, usual) = (table.ours.on(threads)?, table.usual?.on(threads)?);
-    let times = times(table.need.unit.times_as_good(shown(ours)?, shown(usual)?));
+    let times = digits(table.need.unit.times_as_good(shown(ours)?, shown(usual)?));
     let is_clear = table.is_beyond_noise(threads, ours, usual);
     Some(if is_clear { times } else { format!("~{times}") })
-}
-
-/// A factor with two digits that mean something.
-fn times(factor: f64) -> String {
-    match factor {
-        ..0.995 => format!("{factor:.2}"),
-        ..9.95 => format!("{factor:.1}"),
-        _ => format!("{factor:.0}"),
-    }
 }
 
 #[cfg(test)]
@@ -77,11 +69,5 @@ Measured on Imaginary 1, 4 processors, threads pinned; 2026-11-16, `throng` 0.1.
 Times as fast as what most would use, on so many threads; ~ where that is within the noise of the runs.
 ";
         assert_eq!(text, expected);
-    }
-
-    #[test]
-    fn factors_have_two_digits() {
-        let shown = [0.123, 0.991, 0.996, 1.04, 9.94, 9.96, 108.2].map(times);
-        assert_eq!(shown, ["0.12", "0.99", "1.0", "1.0", "9.9", "10", "108"]);
     }
 }

@@ -289,7 +289,7 @@ impl<M: Machine> Tickets<M> {
     /// Draws a ticket to push with, if the first try gets one.
     #[inline(always)]
     pub(super) fn draw_push_at_once(&self) -> Option<ToPush> {
-        if self.push_crowd.is_bold() && self.tight.load(Relaxed) == 0 {
+        if self.push_crowd.is_bold() && !self.is_tight() {
             let tail = Tail(self.tail.fetch_add(DRAW_PUSH, SeqCst));
             return tail.has_room().then(|| ToPush::new(tail));
         }
@@ -351,6 +351,7 @@ impl<M: Machine> Tickets<M> {
         Ok(())
     }
 
+    #[inline]
     fn is_tight(&self) -> bool {
         self.tight.load(Relaxed) == 1
     }
