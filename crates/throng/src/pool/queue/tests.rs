@@ -125,6 +125,18 @@ fn when_the_time_is_over_nobody_waits_though_there_is_room_or_an_item() {
     assert!(queue.tickets.wait_for_item(&cpu, &never));
 }
 
+/// Else nobody would put the next block in place, or retire those that are done.
+#[test]
+fn who_comes_half_way_finds_no_hint_though_a_later_one_left_it() {
+    let queue = tiny(None, 3);
+    // The second block, scattered; in its middle, and after that.
+    queue.blocks.prepare_after(Ticket::new(0), true);
+    let (half_way, later) = (Ticket::new(8 + 4), Ticket::new(8 + 6));
+    queue.blocks.find_anew(Side::Push, later);
+    assert!(queue.blocks.find_scattered(Side::Push, later).is_some());
+    assert!(queue.blocks.find_scattered(Side::Push, half_way).is_none());
+}
+
 #[test]
 fn a_producer_that_was_passed_over_keeps_its_item() {
     let queue = tiny(None, 2);
