@@ -2,9 +2,9 @@
 //! loop.
 //!
 //! # The way of a call
-//! [`together`] takes as many idle workers as it needs from a list, or makes new ones whose threads
-//! have yet to be started. It puts a job into the slot of each, *rings* for two of them and goes to
-//! work. To ring is to start the thread, or to wake it. Each worker that comes rings for two others
+//! [`together`] looks through the list of all workers for as many idle ones as it needs, or makes new ones
+//! whose threads have yet to be started. It puts a job into the slot of each, *rings* for two of them and
+//! goes to work. To ring is to start the thread, or to wake it. Each worker that comes rings for two others
 //! before it goes to work, so that k of them are there in log k steps:
 //!
 //! ```text
@@ -18,8 +18,8 @@
 //! When the caller's own work is done it takes back every job that nobody has begun: a worker that has
 //! not come by then, since it is far from being scheduled, is not waited for. It waits for the others.
 //!
-//! A worker whose job is done puts itself on the list before it says so. One that has been idle for
-//! [`IDLE`] leaves.
+//! A worker whose job is done writes nothing but words of its own: all end at the same time, and would stand
+//! in line for anything else. One that has been idle for [`IDLE`] leaves.
 //!
 //! # Why nobody waits for ever
 //! The caller waits only for workers that have begun its job. Those do their share of the indices, and
@@ -30,7 +30,7 @@ use std::cell::Cell;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
@@ -43,14 +43,7 @@ use crate::topology::Topology;
 const IDLE: Duration = Duration::from_secs(1);
 
 /// All workers of the program.
-static CREW: Mutex<Crew> = Mutex::new(Crew { idle: Vec::new(), workers: 0 });
-
-struct Crew {
-    /// Those without a job; who was busy last is taken first, since it may be still awake.
-    idle: Vec<Arc<Worker>>,
-    /// How many there are, idle or not.
-    workers: usize,
-}
+static CREW: Mutex<Vec<Arc<Worker>>> = Mutex::new(Vec::new());
 
 /// One thread, or one that may be started.
 struct Worker {
@@ -59,6 +52,8 @@ struct Worker {
     /// The ticket of the last job that is done.
     done: Line<NativeWord>,
     slot: Mutex<Slot>,
+    /// Whether it works for somebody, or is about to.
+    is_engaged: AtomicBool,
     /// Whether there is a thread.
     is_started: AtomicBool,
 }
@@ -119,20 +114,21 @@ impl Drop for AtWork {
     }
 }
 
-/// Takes so many workers off the list, and makes the missing ones.
+/// Engages so many workers: those of the list that are idle, and new ones.
+///
+/// The list is looked through from its beginning, so who was busy last is found first, and may be still awake.
 fn engage(helpers: usize) -> Vec<Arc<Worker>> {
     let mut crew = lock(&CREW);
-    let idle = crew.idle.len();
-    let mut workers = crew.idle.split_off(idle - helpers.min(idle));
+    let idle = crew.iter().filter(|worker| worker.engage()).take(helpers);
+    let mut workers: Vec<_> = idle.cloned().collect();
     let mut missing = helpers - workers.len();
     if IS_AT_WORK.get() {
         // In a loop within a loop all cores may be busy already: more threads would make it slower.
-        missing = missing.min(Topology::here().processors().saturating_sub(crew.workers + 1));
+        missing = missing.min(Topology::here().processors().saturating_sub(crew.len() + 1));
     }
-    crew.workers += missing;
-    drop(crew);
-    workers.reverse();
-    workers.extend((0..missing).map(|_| Arc::new(Worker::new())));
+    let known = crew.len();
+    crew.extend((0..missing).map(|_| Arc::new(Worker::engaged())));
+    workers.extend_from_slice(&crew[known..]);
     workers
 }
 
@@ -172,11 +168,11 @@ impl<'a> Engaged<'a> {
 
 impl Drop for Engaged<'_> {
     fn drop(&mut self) {
-        let mut idle = Vec::new();
+        let mut late = Vec::new();
         let mut begun = Vec::new();
         for (worker, &ticket) in self.workers.iter().zip(&self.tickets) {
             let is_back = lock(&worker.slot).take_back(ticket);
-            if is_back { &mut idle } else { &mut begun }.push((worker, ticket));
+            if is_back { &mut late } else { &mut begun }.push((worker, ticket));
         }
         let way_out = WayOut { patience: self.patience, ..WayOut::none() };
         for (worker, ticket) in begun {
@@ -184,14 +180,11 @@ impl Drop for Engaged<'_> {
             worker.done.sleep_while(&Native::cpu(), Acquire, &way_out, |done| done < ticket);
         }
         // Now nobody rings any more: who is not started never will be.
-        if !idle.is_empty() {
-            let mut crew = lock(&CREW);
-            for (worker, _) in idle.into_iter().rev() {
-                if worker.is_started.load(Relaxed) {
-                    crew.idle.push(Arc::clone(worker));
-                } else {
-                    crew.workers -= 1;
-                }
+        for (worker, _) in late {
+            if worker.is_started.load(Relaxed) {
+                worker.is_engaged.store(false, Release);
+            } else {
+                worker.leave(&mut lock(&CREW));
             }
         }
     }
@@ -209,14 +202,21 @@ impl Slot {
 }
 
 impl Worker {
-    fn new() -> Self {
+    /// A new one, without a thread.
+    fn engaged() -> Self {
         let word = |name| Line::word::<Native>(0, Place::named(name));
         Worker {
             bell: word("bell"),
             done: word("done"),
             slot: Mutex::new(Slot { job: None, tickets: 0 }),
+            is_engaged: AtomicBool::new(true),
             is_started: AtomicBool::new(false),
         }
+    }
+
+    /// Engages the worker, if nobody has.
+    fn engage(&self) -> bool {
+        !self.is_engaged.load(Relaxed) && !self.is_engaged.swap(true, Acquire)
     }
 
     /// Starts or wakes the thread. Where none can be had, the job stays in its slot.
@@ -263,20 +263,24 @@ impl Worker {
             // Dropping it could panic again, and then the caller would wait for ever.
             mem::forget(payload);
         }
-        // On the list first: the caller's next loop is to find it there, and not start another thread.
-        lock(&CREW).idle.push(Arc::clone(self));
+        // Idle first: the caller's next loop is to find it so, and not start another thread.
+        self.is_engaged.store(false, Release);
         self.done.signal(ticket);
     }
 
-    /// Takes the worker off the list; false where somebody has done so, who will ring.
+    /// Takes the worker off the list; false where somebody has engaged it, who will ring.
     fn leaves(self: &Arc<Self>) -> bool {
         let mut crew = lock(&CREW);
-        let place = crew.idle.iter().position(|worker| Arc::ptr_eq(worker, self));
-        if let Some(place) = place {
-            crew.idle.remove(place);
-            crew.workers -= 1;
+        let is_idle = self.engage();
+        if is_idle {
+            self.leave(&mut crew);
         }
-        place.is_some()
+        is_idle
+    }
+
+    /// Takes the worker off the list.
+    fn leave(self: &Arc<Self>, crew: &mut Vec<Arc<Self>>) {
+        crew.retain(|worker| !Arc::ptr_eq(worker, self));
     }
 }
 
@@ -301,6 +305,12 @@ mod tests {
         }
     }
 
+    /// How many workers there are, and how many of them are idle.
+    fn crew() -> (usize, usize) {
+        let crew = lock(&CREW);
+        (crew.len(), crew.iter().filter(|worker| !worker.is_engaged.load(Relaxed)).count())
+    }
+
     /// One test, since there is one crew: nobody else may call it away.
     #[test]
     fn workers_come_are_kept_and_leave() {
@@ -312,8 +322,7 @@ mod tests {
         for round in 1..=20 {
             together(5, &meet);
             assert_eq!(come.load(SeqCst), 6 * round, "each of six does it once");
-            let crew = lock(&CREW);
-            assert_eq!((crew.workers, crew.idle.len()), (5, 5), "the same five in every round");
+            assert_eq!(crew(), (5, 5), "the same five in every round");
         }
 
         // A caller that unwinds waits for those who have begun.
@@ -340,15 +349,14 @@ mod tests {
                 panic!("nobody hears this");
             }
         });
-        assert_eq!(lock(&CREW).idle.len(), 5);
+        assert_eq!(crew(), (5, 5));
 
         // In a loop within a loop, no more threads than cores.
         let cores = Topology::here().processors();
         together(0, &|| together(5 + cores, &|| {}));
-        assert!(lock(&CREW).workers <= 5_usize.max(cores));
+        assert!(crew().0 <= 5_usize.max(cores));
 
-        wait_until(|| lock(&CREW).workers == 0);
-        assert!(lock(&CREW).idle.is_empty());
+        wait_until(|| crew().0 == 0);
         come.store(0, SeqCst);
         together(5, &meet);
         assert_eq!(come.load(SeqCst), 6, "others come in their place");

@@ -15,10 +15,10 @@ const SHORT: u64 = 2_000;
 const GROWTH: u64 = 8;
 
 /// What is left is taken in chunks of one part in so many for each thread, so that all threads end
-/// together: a chunk is then done before the others have done the rest, even if its indices take twice
-/// as long as theirs. With more and smaller parts, loops of short indices are slower: whoever begins a
+/// together: a chunk is then done before the others have done the rest, even if its indices take three
+/// times as long as theirs. With more and smaller parts, loops of short indices are slower: whoever begins a
 /// chunk finds the memory that goes with it in another core's cache.
-const PARTS: u64 = 2;
+const PARTS: u64 = 3;
 
 /// The largest chunk.
 const MOST: u64 = 1 << 24;
@@ -46,8 +46,9 @@ impl Pace {
             1
         } else {
             let (least, most) = (self.within(SHORT, took), self.within(LONG, took));
-            let part = left / PARTS.saturating_mul(self.threads);
-            part.clamp(least, most).clamp(1, MOST)
+            let (share, part) = (left / self.threads, left / PARTS.saturating_mul(self.threads));
+            // Never more than its share, however short the last ones were: the next ones may be long.
+            part.clamp(least, most).min(share).clamp(1, MOST)
         };
         self.last as u32
     }
@@ -101,10 +102,17 @@ mod tests {
     fn chunks_shrink_to_the_end_but_not_below_what_pays() {
         // 100 ns each: 500 would be LONG, 20 are SHORT.
         let size = |left| Pace { threads: 2, last: 100 }.next(10_000, left);
-        assert_eq!([MANY, 1600, 800, 80, 8, 0].map(size), [500, 400, 200, 20, 20, 20]);
+        assert_eq!([MANY, 2400, 1200, 90, 40].map(size), [500, 400, 200, 20, 20]);
         // 10 us each: they are taken one by one in the end.
         let size = |left| Pace { threads: 2, last: 2 }.next(20_000, left);
-        assert_eq!([MANY, 16, 8, 7, 0].map(size), [5, 4, 2, 1, 1]);
+        assert_eq!([MANY, 24, 12, 11, 0].map(size), [5, 4, 2, 1, 1]);
+    }
+
+    #[test]
+    fn nobody_takes_more_than_its_share_of_what_is_left() {
+        // 10 ns each: 200 would be SHORT.
+        let size = |left| Pace { threads: 4, last: 100 }.next(1000, left);
+        assert_eq!([800, 400, 40, 4, 0].map(size), [200, 100, 10, 1, 1]);
     }
 
     #[test]
