@@ -37,8 +37,14 @@ const LONGEST_SPELL: u64 = 1 << 16;
 const BOLD_FROM: u64 = 3;
 const MOST_BOLD_FROM: u64 = 1 << 10;
 
-/// The longest breath: so many pauses.
-const MOST_BREATH: u64 = 64;
+/// How those wait for the other side who are told that there is nothing, before they are told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Breath {
+    /// Where so much came during a breath it was long enough, and where it was twice as much, too long.
+    pub(super) enough: i64,
+    /// So many pauses at most.
+    pub(super) most: u64,
+}
 
 /// How those who draw keep out of each other's way: one of three gaits.
 ///
@@ -66,12 +72,13 @@ pub(super) struct Crowd<M: Machine> {
     /// So many items there must be for consumers to become bold: more each time that they were too bold.
     bold_from: M::Word,
     /// How often they pause before they are told.
-    breath: M::Word,
+    pauses: M::Word,
+    breath: Breath,
 }
 
 impl<M: Machine> Crowd<M> {
     /// Of the bold nothing is known but that a ticket might take them `bold_ns`.
-    pub(super) fn new(name: &'static str, bold_ns: u32) -> Line<Self> {
+    pub(super) fn new(name: &'static str, bold_ns: u32, breath: Breath) -> Line<Self> {
         Line::new::<M>(Place::named(name), |spot| Crowd {
             mood: M::Word::new(CAREFUL, spot),
             pace: M::Word::new(PACE * u64::from(bold_ns), spot),
@@ -79,7 +86,8 @@ impl<M: Machine> Crowd<M> {
             since: M::Word::new(0, spot),
             spell: M::Word::new(FIRST_SPELL, spot),
             bold_from: M::Word::new(BOLD_FROM, spot),
-            breath: M::Word::new(1, spot),
+            pauses: M::Word::new(1, spot),
+            breath,
         })
     }
 
@@ -174,14 +182,14 @@ impl<M: Machine> Crowd<M> {
     ///
     /// Who is as fast as the other side meets it at every item, and each waits for the other's line. If
     /// it takes a breath, the other gets ahead, and many items can be drawn at once. How long a breath
-    /// should be is learned: as long as it gives several. One breath only: who finds the queue empty
+    /// should be is learned: as long as it gives [enough](Breath). One breath only: who finds the queue empty
     /// again and again is told so at once.
     pub(super) fn takes_breath(&self, cpu: &M::Cpu) -> bool {
         if self.was_told() {
             return false;
         }
         self.mood.store(self.gait() | TOLD, Relaxed);
-        cpu.pause(self.breath.load(Relaxed) as u32);
+        cpu.pause(self.pauses.load(Relaxed) as u32);
         true
     }
 
@@ -189,10 +197,20 @@ impl<M: Machine> Crowd<M> {
     #[cold]
     pub(super) fn serve(&self, much: i64) {
         self.mood.store(self.gait(), Relaxed);
-        let breath = self.breath.load(Relaxed);
-        let learned = if much > 1 { (2 * breath).min(MOST_BREATH) } else { (breath - 1).max(1) };
-        if learned != breath {
-            self.breath.store(learned, Relaxed);
+        let pauses = self.pauses.load(Relaxed);
+        let learned = if much <= 1 {
+            // Not worth while: the other side is slow.
+            pauses - 1
+        } else if much < self.breath.enough {
+            2 * pauses
+        } else if much < 2 * self.breath.enough {
+            pauses
+        } else {
+            pauses / 2
+        };
+        let learned = learned.clamp(1, self.breath.most);
+        if learned != pauses {
+            self.pauses.store(learned, Relaxed);
         }
     }
 
@@ -243,9 +261,11 @@ mod tests {
     use super::*;
     use crate::machine::Native;
 
+    const BREATH: Breath = Breath { enough: 10, most: 40 };
+
     /// One side, and the other.
     fn sides() -> [Line<Crowd<Native>>; 2] {
-        ["one side", "other side"].map(|name| Crowd::new(name, 64))
+        ["one side", "other side"].map(|name| Crowd::new(name, 64, BREATH))
     }
 
     /// Steps aside once, while the others draw so many tickets.
@@ -307,8 +327,21 @@ mod tests {
     }
 
     #[test]
+    fn a_breath_becomes_as_long_as_it_must_be_and_no_longer() {
+        let crowd = Crowd::<Native>::new("crowd", 64, BREATH);
+        let after = |much| {
+            crowd.serve(much);
+            crowd.pauses.load(Relaxed)
+        };
+        assert_eq!([2, 9, 9, 10, 19].map(after), [2, 4, 8, 8, 8], "until it is enough");
+        assert_eq!([9, 9, 9, 9].map(after), [16, 32, 40, 40], "no longer than allowed");
+        assert_eq!([20, 99, 1, 0].map(after), [20, 10, 9, 8], "too long, or not worth while");
+        assert_eq!([99, 99, 99, 99, 1].map(after), [4, 2, 1, 1, 1]);
+    }
+
+    #[test]
     fn the_pace_of_the_bold_is_believed_when_fast_and_doubted_when_slow() {
-        let crowd = Crowd::<Native>::new("crowd", 64);
+        let crowd = Crowd::<Native>::new("crowd", 64, BREATH);
         let learn = |took, tickets| {
             crowd.learn_pace(took, tickets);
             crowd.pace.load(Relaxed)

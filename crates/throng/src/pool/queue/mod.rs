@@ -89,7 +89,7 @@ use tickets::{Head, NoTicket, Ticket, Tickets, ToPush};
 /// threads are faster than that, they take their turns by one `fetch_add` each. What the queue finds best is
 /// tried anew from time to time.
 ///
-/// An item of 8 bytes takes 16, in pieces of 256 items (fewer where the capacity is small). Pieces
+/// An item of 8 bytes takes 16, in pieces of 256 items (fewer where items are large and few fit in). Pieces
 /// that were emptied are used again. A bounded queue keeps them all while it lives; an unbounded one keeps
 /// four and gives the others back.
 pub struct Queue<T: Send, M: Machine = Native> {
@@ -134,11 +134,31 @@ impl QueueShape {
     /// For so many items at most.
     #[must_use]
     pub const fn bounded(capacity: usize) -> Self {
-        let mut block_bits = MOST_SLOT_BITS;
-        while block_bits > LEAST_BLOCK_BITS && 1 << (block_bits - 1) >= capacity {
-            block_bits -= 1;
+        QueueShape { capacity: Some(capacity), ..Self::UNBOUNDED }
+    }
+
+    /// The same for items of so many bytes: where they are large and few fit in, in smaller pieces. A change from
+    /// one piece to the next costs time, and a piece that is never full costs memory.
+    ///
+    /// ```
+    /// use throng::pool::QueueShape;
+    ///
+    /// let shape = QueueShape::bounded(100);
+    /// assert_eq!(shape.for_items_of(8).block_bits, 8);
+    /// assert_eq!(shape.for_items_of(1000).block_bits, 7);
+    /// ```
+    #[must_use]
+    pub const fn for_items_of(mut self, bytes: usize) -> Self {
+        const SMALL: usize = 1 << 14;
+        if let Some(capacity) = self.capacity {
+            while self.block_bits > LEAST_BLOCK_BITS
+                && 1 << (self.block_bits - 1) >= capacity
+                && bytes > SMALL >> self.block_bits
+            {
+                self.block_bits -= 1;
+            }
         }
-        QueueShape { capacity: Some(capacity), block_bits, ..Self::UNBOUNDED }
+        self
     }
 
     /// The smallest pieces, and no patience: what exhaustive checks use.
@@ -398,6 +418,10 @@ impl<T: Send, M: Machine> Queue<T, M> {
         };
         if head.is_awaited() {
             return Ok(Reach::Elsewhere(head));
+        }
+        if self.tickets.has_many_after(head) {
+            // A slot is read and then written. If its line comes to be written at once, it comes once only.
+            M::prefetch(Blocks::lines_after(found.slot));
         }
         // SAFETY: the ticket was drawn to pop with, and the item is there.
         Ok(Reach::Here(unsafe { found.mine() }))

@@ -19,7 +19,8 @@ impl<T: Send> Queue<T> {
     /// If `capacity` is 0 or above [`QueueShape::MOST_CAPACITY`].
     #[must_use]
     pub fn bounded(capacity: usize) -> Self {
-        Self::on_machine(QueueShape::bounded(capacity)).unwrap_or_else(|error| panic!("{error}"))
+        let shape = QueueShape::bounded(capacity).for_items_of(size_of::<T>());
+        Self::on_machine(shape).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Pushes; waits for room.

@@ -221,6 +221,47 @@ fn who_sleeps_is_woken() {
     assert!(start.elapsed() < Duration::from_secs(5));
 }
 
+/// Who is not told sleeps for 20 ms, or what is left of them.
+#[test]
+fn who_sleeps_is_told_of_every_item_and_of_all_room() {
+    const ROUNDS: u32 = 100;
+    let queue = Queue::bounded(1);
+    let when_it_sleeps = |sleeps: &dyn Fn() -> bool| {
+        while !sleeps() {
+            thread::yield_now();
+        }
+        // It says so before it does so.
+        thread::sleep(Duration::from_millis(2));
+    };
+    let room = || {
+        thread::scope(|scope| {
+            scope.spawn(|| (0..=ROUNDS).for_each(|item| queue.push(item).expect("it is open")));
+            for item in 0..ROUNDS {
+                when_it_sleeps(&|| queue.tickets.producers_sleep());
+                assert_eq!(queue.pop(), Some(item));
+            }
+        });
+        assert_eq!(queue.pop(), Some(ROUNDS));
+    };
+    let items = || {
+        thread::scope(|scope| {
+            scope.spawn(|| (0..ROUNDS).for_each(|item| assert_eq!(queue.pop(), Some(item))));
+            for item in 0..ROUNDS {
+                when_it_sleeps(&|| queue.tickets.consumers_sleep());
+                queue.push(item).expect("it is open");
+            }
+        });
+    };
+    // A thread that is told may be kept waiting by others that run, but not each time.
+    let is_quick = |rounds: &dyn Fn()| {
+        let start = Instant::now();
+        rounds();
+        start.elapsed() < ROUNDS * Duration::from_millis(6)
+    };
+    assert!((0..5).any(|_| is_quick(&room)), "room");
+    assert!((0..5).any(|_| is_quick(&items)), "items");
+}
+
 /// Sleeps end by themselves, but not that soon: after a second and a half each takes 640 ms.
 #[test]
 fn who_sleeps_is_woken_when_the_queue_is_closed() {

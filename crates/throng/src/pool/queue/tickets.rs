@@ -32,7 +32,7 @@
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 
 use super::QueueShape;
-use super::crowd::Crowd;
+use super::crowd::{Breath, Crowd};
 use super::forbearance::Forbearance;
 use crate::machine::{Cpu, Line, Machine, Place, WayOut, Word};
 use crate::pool::PopError;
@@ -73,6 +73,16 @@ const FOR_ROOM: Looks = Looks { most_wait: 8, count: 24 };
 /// so many parts of the capacity: if all come back for every place that gets free, nobody gets ahead.
 const ENOUGH_ROOM: i64 = 64;
 const ENOUGH_PARTS: i64 = 8;
+
+/// Items should not wait long.
+const BREATH_FOR_ITEM: Breath = Breath { enough: 64, most: 64 };
+/// As for room: when there is enough, consumers have still enough to do.
+const fn breath_for_room(capacity: i64) -> Breath {
+    Breath { enough: capacity / 4 + 1, most: 256 }
+}
+
+/// So many items are many: more than there are on the lines that a consumer fetches early.
+const MANY: i64 = 16;
 
 /// The number of a push and of the pop that gets its item. Bits above those of a number mean nothing.
 #[derive(Clone, Copy, Debug)]
@@ -262,8 +272,8 @@ impl<M: Machine> Tickets<M> {
                 seen: M::Word::new(first.0 << 2, spot),
             }),
             tight: Line::word::<M>(0, Place::named("tight")),
-            push_crowd: Crowd::new("crowd of producers", bold_ns),
-            pop_crowd: Crowd::new("crowd of consumers", bold_ns),
+            push_crowd: Crowd::new("crowd of producers", bold_ns, breath_for_room(room)),
+            pop_crowd: Crowd::new("crowd of consumers", bold_ns, BREATH_FOR_ITEM),
             forbearance: Forbearance::new(polls),
             capacity,
             block: 1 << shape.block_bits,
@@ -445,6 +455,13 @@ impl<M: Machine> Tickets<M> {
         self.head.head.compare_exchange(head.0, drawn, SeqCst, Acquire).is_ok()
     }
 
+    /// Whether so many items are known to follow that their producers have long gone on from where they are: one
+    /// may touch the lines of the next ones.
+    #[inline]
+    pub(super) fn has_many_after(&self, head: Head) -> bool {
+        self.head.ahead_of(head) >= MANY * DRAW_POP as i64
+    }
+
     /// As [`draw_pop_at_once`](Tickets::draw_pop_at_once), but looks, and collides, as often as it takes.
     pub(super) fn draw_pop(&self, cpu: &M::Cpu) -> Result<Head, PopError> {
         let mut collisions = 0;
@@ -550,6 +567,16 @@ impl<M: Machine> Tickets<M> {
         }
         let asleep = |value| value & flag != 0 && blocked(value);
         word.sleep_while(cpu, Acquire, way_out, asleep).is_some()
+    }
+
+    #[cfg(test)]
+    pub(super) fn producers_sleep(&self) -> bool {
+        Head(self.head.head.load(Acquire)).is_awaited()
+    }
+
+    #[cfg(test)]
+    pub(super) fn consumers_sleep(&self) -> bool {
+        Tail(self.tail.load(Acquire)).flag() == CONSUMERS_SLEEP
     }
 
     /// As in a crowd of producers.
