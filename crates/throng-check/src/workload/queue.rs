@@ -171,7 +171,7 @@ impl<M: Machine> Kind<M> {
 pub fn kinds<M: Machine>() -> Vec<Kind<M>> {
     let queue_kind =
         Kind::new("queue", Order::Fifo, Can::ALL, |capacity, block| queue(capacity, block));
-    let pool_kind = Kind::new("pool", Order::Any, Can::CLOSE, |_, _| pool());
+    let pool_kind = Kind::new("pool", Order::Unordered, Can::CLOSE, |_, _| pool());
     vec![
         Kind { preemptions: [1, 0], ..queue_kind },
         Kind { preemptions: [1, 1], ..pool_kind },
@@ -183,7 +183,8 @@ pub fn kinds<M: Machine>() -> Vec<Kind<M>> {
 
 /// A small one, with a tree of which every part is used.
 fn pool<M: Machine>() -> AnyStore<M> {
-    let shape = PoolShape { leaves: 2, depth: 1, prism: 1, spin: 1, turn_every: 2, crowd: 1 };
+    let shape =
+        PoolShape { leaves: 2, depth: 1, prism: 1, spin: 1, turn_every: 2, crowd: 1, haul: 1 };
     Box::new(Pool::on_machine(&shape).unwrap_or_else(|error| panic!("pool: {error}")))
 }
 

@@ -37,7 +37,7 @@ fn of_ring<M: Machine, const FAULT: u8>(name: &'static str) -> Kind<M> {
 
 /// The same as something that promises no order.
 fn unordered<M: Machine>(name: &'static str, kind: Kind<M>) -> Kind<M> {
-    Kind { name, order: Order::Any, ..kind }
+    Kind { name, order: Order::Unordered, ..kind }
 }
 
 /// Whether calls take a lock.
@@ -87,6 +87,7 @@ pub(crate) fn mistaken<M: Machine>() -> Vec<Kind<M>> {
 pub(crate) fn racy<M: Machine>() -> Vec<Kind<M>> {
     vec![
         of_ring::<M, { ring::SAYS_EMPTY }>("says-empty"),
+        unordered("pool-says-empty", of_ring::<M, { ring::SAYS_EMPTY }>("")),
         of_ring::<M, { ring::SAYS_FULL }>("says-full"),
         of_ring::<M, { ring::LOOKS_THEN_TAKES }>("looks-then-takes"),
     ]

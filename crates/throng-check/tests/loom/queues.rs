@@ -94,7 +94,7 @@ impl Ending {
     }
 }
 
-const CASES: [Case; 17] = [
+const CASES: [Case; 18] = [
     Case::new("push_and_pop", 3, &[&[TryPush, TryPush], &[TryPop, TryPop]]),
     Case::new("both_do_both", 3, &[&[TryPush, TryPop], &[TryPush, TryPop]]),
     Case::new("pop_and_push", 3, &[&[TryPush, TryPop, TryPush], &[TryPop, TryPush]])
@@ -103,6 +103,7 @@ const CASES: [Case; 17] = [
     Case::new("three", 2, &[&[TryPush, TryPop], &[TryPush, TryPop], &[TryPush, TryPop]]),
     Case::new("two_push", 2, &[&[TryPush, TryPush], &[TryPush, TryPush], &[TryPop, TryPop]]),
     Case::new("two_pop", 2, &[&[TryPush, TryPush], &[TryPop, TryPop], &[TryPop, TryPop]]),
+    Case::new("three_at_once", 2, &[&[TryPush, TryPush, TryPush], &[TryPop], &[TryPop, TryPop]]),
     Case::new("close_and_push", 3, &[&[TryPush, TryPush], &[Close, TryPop]]),
     Case::new("close_and_pop", 3, &[&[TryPush, Close], &[TryPop, TryPop, TryPop]]),
     Case::new("both_close", 3, &[&[Close, TryPush], &[TryPush, Close, TryPop]]),

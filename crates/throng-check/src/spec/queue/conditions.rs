@@ -67,6 +67,8 @@ pub fn check_conditions(promises: &Promises, requests: &[Request]) -> Result<(),
     let (_, closed_by) = closing(requests)?;
     if promises.order == Order::Fifo {
         check_order(&lives)?;
+    }
+    if promises.order != Order::Any {
         check_emptiness(&lives, requests, closed_by)?;
     }
     match promises.capacity {

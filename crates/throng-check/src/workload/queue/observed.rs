@@ -258,9 +258,9 @@ impl<M: Machine> ObservedQueue<M> {
     /// Takes out all that is inside, one after another, by `try_` calls.
     fn empty(&self, cpu: &M::Cpu) {
         let by = self.journal.processors() - 1;
-        // A pool may say that it is empty when it is not, but not for ever.
+        // It may be allowed to say that it is empty when it is not, but not for ever.
         let vain_most = match self.promises.order {
-            Order::Fifo => 1,
+            Order::Fifo | Order::Unordered => 1,
             Order::Any => 100,
         };
         let mut vain = 0;

@@ -14,12 +14,20 @@
 //! | a putter begins | free, open | `LOCKED` |
 //! | a putter ends | `LOCKED` | free, jobs + 1, puts + 1 |
 //! | a taker begins | free, jobs > 0 | `LOCKED`, jobs - 1 |
-//! | a taker ends | `LOCKED` | free |
+//! | a taker ends | `LOCKED` | free; jobs - k, if k more were moved |
+//! | a taker begins to move jobs in | free, open, no jobs | `LOCKED` |
+//! | it has moved k of them | `LOCKED` | free, jobs + k, puts + k |
 //! | somebody closes | free | `CLOSED` |
 //!
 //! So a job is here from the end of its put to the beginning of its take: a leaf without jobs is empty
 //! even while it is locked, and one look tells. A leaf that is locked is never waited for here; callers
 //! go elsewhere.
+//!
+//! # Moving
+//! A taker from elsewhere may move some jobs to its home, with both leaves locked, and frees its home first. So a
+//! job that is moved is counted in both leaves for an instant, and never in neither. Who looks at one leaf
+//! after the other and finds it in none finds that something was put in meanwhile. Nothing is moved into a
+//! closed leaf: who has seen one without jobs has seen the last of it.
 //!
 //! ## Memory ordering
 //! Locking acquires what freeing released: that passes on the queue, and all that a putter did before.
@@ -97,6 +105,14 @@ pub(super) enum Who {
     Guest,
 }
 
+/// What came of an attempt to take one job and to move others.
+#[derive(Debug)]
+pub(super) struct Haul<T> {
+    pub(super) job: Take<T>,
+    /// Whether others were moved.
+    pub(super) moved: bool,
+}
+
 /// So many thefts are remembered.
 const MOST_THEFTS: u32 = 64;
 
@@ -115,10 +131,15 @@ struct Content<T> {
 }
 
 impl<T> Content<T> {
+    /// So many bytes a job has, 1 at least.
+    const SIZE: usize = if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
+
+    /// No more jobs are moved at once: it takes time, and two leaves are locked meanwhile.
+    const MOST_MOVED: usize = 4096 / Self::SIZE;
+
     /// The first room of a queue: so much that queues of two cores do not share lines for long.
     const FIRST_ROOM: usize = {
-        let size = if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
-        let jobs = 1024 / size;
+        let jobs = 1024 / Self::SIZE;
         if jobs < 4 {
             4
         } else if jobs > 64 {
@@ -134,6 +155,17 @@ impl<T> Content<T> {
         if self.jobs.len() == self.jobs.capacity() {
             self.jobs.reserve(self.jobs.len().max(Self::FIRST_ROOM));
         }
+    }
+
+    /// A guest has taken a job, and nothing else.
+    fn note_theft(&mut self) {
+        self.thefts = (self.thefts + 1).min(MOST_THEFTS);
+    }
+
+    /// Moves so many jobs into this queue, which is empty: the first ones of the other.
+    fn fill_from(&mut self, other: &mut Self, jobs: usize) {
+        self.jobs.reserve(jobs.max(Self::FIRST_ROOM));
+        self.jobs.extend(other.jobs.drain(..jobs));
     }
 }
 
@@ -187,28 +219,79 @@ impl<T: Send, M: Machine> Leaf<T, M> {
     /// Takes the job out that was put in first.
     #[inline]
     pub(super) fn take(&self, who: Who) -> Take<T> {
-        let Inner { state, content } = &*self.0;
+        let after = match self.lock_to_take() {
+            Ok(after) => after,
+            Err(take) => return take,
+        };
+        // SAFETY: `LOCKED` is set, by us, until the store below; nobody else reaches the content.
+        let job = unsafe {
+            self.0.content.with_mut(|content| {
+                if who == Who::Guest {
+                    content.note_theft();
+                }
+                content.jobs.pop_front()
+            })
+        };
+        self.0.state.store(after.0, Release);
+        job.map_or(Take::Empty(after), Take::Job)
+    }
+
+    /// The same for a guest, and moves half of the others to its home, but no more than so many, if there are none
+    /// at home.
+    pub(super) fn take_home(&self, home: &Self, most: usize) -> Haul<T> {
+        let after = match self.lock_to_take() {
+            Ok(after) => after,
+            Err(job) => return Haul { job, moved: false },
+        };
+        let others = (after.jobs() as usize / 2).min(most).min(Content::<T>::MOST_MOVED);
+        let empty = if others > 0 { home.lock_to_fill() } else { None };
+        let take = |here: &mut Content<T>| {
+            let job = here.jobs.pop_front();
+            match empty {
+                // SAFETY: `LOCKED` is set at home, by us, until the first store below.
+                Some(_) => unsafe {
+                    home.0.content.with_mut(|there| there.fill_from(here, others));
+                },
+                None => here.note_theft(),
+            }
+            job
+        };
+        // SAFETY: `LOCKED` is set, by us, until the last store below; nobody else reaches the content.
+        let job = unsafe { self.0.content.with_mut(take) };
+        let mut free = after.0;
+        if let Some(State(empty)) = empty {
+            home.0.state.store(empty.wrapping_add(others as u64 * (JOB + PUT)), Release);
+            free -= others as u64 * JOB;
+        }
+        self.0.state.store(free, Release);
+        Haul { job: job.map_or(Take::Empty(after), Take::Job), moved: empty.is_some() }
+    }
+
+    /// Locks the leaf to take a job, if there is one; how it is to be when it is free again.
+    #[inline]
+    fn lock_to_take(&self) -> Result<State, Take<T>> {
+        let state = &self.0.state;
         let before = State(state.load(Acquire));
         if before.jobs() == 0 {
-            return Take::Empty(before);
+            return Err(Take::Empty(before));
         }
         let after = before.0 - JOB;
         if before.is_locked()
             || state.compare_exchange(before.0, after | LOCKED, AcqRel, Relaxed).is_err()
         {
-            return Take::Busy;
+            return Err(Take::Busy);
         }
-        // SAFETY: `LOCKED` is set, by us, until the store below; nobody else reaches the content.
-        let job = unsafe {
-            content.with_mut(|content| {
-                if who == Who::Guest {
-                    content.thefts = (content.thefts + 1).min(MOST_THEFTS);
-                }
-                content.jobs.pop_front()
-            })
-        };
-        state.store(after, Release);
-        job.map_or(Take::Empty(before), Take::Job)
+        Ok(State(after))
+    }
+
+    /// Locks the leaf to move jobs in, if it is free, open and without jobs; how it was.
+    fn lock_to_fill(&self) -> Option<State> {
+        let state = &self.0.state;
+        let before = State(state.load(Relaxed));
+        let is_ready = before.0 & (LOCKED | CLOSED) == 0 && before.jobs() == 0;
+        let locked = before.0 | LOCKED;
+        (is_ready && state.compare_exchange(before.0, locked, Acquire, Relaxed).is_ok())
+            .then_some(before)
     }
 
     /// Leaves a mark at a free leaf that was `seen`: who locks it next has seen all that the caller did
@@ -283,6 +366,43 @@ mod tests {
         taken(&leaf, Who::Guest);
         assert_eq!(leaf.put(7, Who::Owner, 2), Err((Refusal::Crowded, 7)));
         leaf.put(7, Who::Owner, 2).expect("one theft, one job elsewhere");
+    }
+
+    #[test]
+    fn half_of_the_others_are_moved_home_if_nothing_is_there() {
+        let (leaf, home) = (leaf(), Leaf::new(1));
+        let haul = |home: &Leaf<u32, Native>| {
+            let haul = leaf.take_home(home, 3);
+            let Take::Job(job) = haul.job else { panic!("there is a job: {haul:?}") };
+            (job, haul.moved)
+        };
+        (0..12).for_each(|job| leaf.put(job, Who::Owner, NEVER).unwrap());
+        assert_eq!(haul(&home), (0, true), "5 would be half, and 3 are allowed");
+        assert_eq!((leaf.look().jobs(), leaf.look().taken()), (8, 4));
+        assert_eq!((home.look().jobs(), home.look().puts(), home.look().taken()), (3, 3, 0));
+        assert_eq!(haul(&home), (4, false), "there is something at home");
+        assert!((1..4).all(|job| taken(&home, Who::Owner) == Some(job)), "in their order");
+        assert_eq!(haul(&home), (5, true));
+        assert_eq!((leaf.look().jobs(), home.look().jobs()), (3, 3));
+        assert!((6..9).all(|job| taken(&home, Who::Owner) == Some(job)));
+        home.0.state.fetch_or(LOCKED, Relaxed);
+        assert_eq!(haul(&home), (9, false), "somebody is at work there");
+        home.0.state.fetch_and(!LOCKED, Relaxed);
+        leaf.put(12, Who::Owner, NEVER).unwrap();
+        home.close(&Native::cpu());
+        assert_eq!(haul(&home), (10, false), "nothing is put into a closed leaf");
+        assert_eq!((leaf.look().jobs(), home.look().jobs()), (2, 0));
+    }
+
+    /// Without that, its owner would put jobs elsewhere for guests who come rarely.
+    #[test]
+    fn a_haul_is_not_a_theft() {
+        let (leaf, home) = (leaf(), Leaf::new(1));
+        (0..9).for_each(|job| leaf.put(job, Who::Owner, 2).unwrap());
+        assert!(leaf.take_home(&home, 9).moved);
+        leaf.put(9, Who::Owner, 2).expect("there was no theft");
+        assert!(!leaf.take_home(&home, 9).moved);
+        assert_eq!(leaf.put(10, Who::Owner, 2), Err((Refusal::Crowded, 10)));
     }
 
     #[test]

@@ -21,6 +21,10 @@
 //! *The search.* A taker that comes to an empty leaf looks at all leaves, and says that there is nothing
 //! only if all were empty at once.
 //!
+//! *The haul.* A taker that finds a job elsewhere moves half of the others there to its home, which is empty: the
+//! next ones are near. If there are no others it is faster than the putters, and waits a little before it comes
+//! again: else it would meet them at every job.
+//!
 //! What is promised is told at [`Pool`].
 //!
 //! # Differs from the paper
@@ -29,7 +33,8 @@
 //! - leaves are shared out among several for each exit of the tree, which so is no deeper than it needs
 //!   to be to spread those who come;
 //! - toggles are atomic words without locks, as in DT96 Figure 7;
-//! - a taker at an empty leaf does not wait there but looks at the other leaves.
+//! - a taker at an empty leaf does not wait there but looks at the other leaves;
+//! - a taker moves jobs home.
 
 mod balancer;
 mod bell;
@@ -93,7 +98,8 @@ type Crowd<T, M> = Growing<Visitor<T, M>>;
 /// leaf is empty, or is crowded while others come to take from it, walks down a tree (Shavit and Touitou
 /// 1997) in which putters and takers that meet pass a job from hand to hand, and the others are spread
 /// over the leaves. A taker that still has nothing looks at all leaves, and then, in [`pop`](Pool::pop),
-/// sleeps until somebody puts a job in.
+/// sleeps until somebody puts a job in. Where it finds a job elsewhere, it moves half of the others there to
+/// its own leaf.
 ///
 /// # What is promised
 /// - **Nothing is lost, nothing is given twice.** A job that was put in is taken once, or dropped with
@@ -106,20 +112,21 @@ type Crowd<T, M> = Growing<Visitor<T, M>>;
 /// - **Closed means over.** After [`PopError::Closed`], or `None` from [`Pool::pop`], no call that begins
 ///   later gets a job.
 /// - **No job waits for ever.** See below.
-/// - **No order**, except that jobs of one leaf come out in the order in which they came in: so a thread
-///   alone that stays on its core, with fewer than 2^32 - 1 jobs, has a queue.
+/// - **No order**, except that a thread alone that stays on its core, with fewer than 2^32 - 1 jobs, has a
+///   queue.
 ///
 /// # Fairness
 /// Every 64th pop of a thread ([`PoolShape::turn_every`]) *takes a turn*: before it goes home it looks at
 /// a leaf, at each in turn, and if nobody has taken a job there since it last looked, it takes the first.
-/// So from one look to the next at least one job of this leaf is taken, if it has any, and jobs of one
-/// leaf are taken in their order: with L leaves, a job with q jobs before it is taken before any one
-/// thread has popped 64 (q + 2) L times. (If somebody is at work at the leaf, and nothing was taken
+/// So from one look to the next at least one job of this leaf is taken, if it has any. Jobs leave a leaf in
+/// their order, the first is taken, and those that are moved with it come to an empty leaf: so where a job is
+/// moved, fewer are before it than were. Hence with L leaves, a job with q jobs before it is taken before any
+/// one thread has popped 128 (q + 1) L times. (If somebody is at work at the leaf, and nothing was taken
 /// there, the look is repeated with the thread's next pop; such pops do not count.)
 ///
 /// # Progress
-/// *Blocking, in parts*: a thread that stops in the middle of a call holds up one leaf at most, or one
-/// partner in the tree. Others put their jobs elsewhere, and take from elsewhere while there is
+/// *Blocking, in parts*: a thread that stops in the middle of a call holds up one leaf, or two while it moves
+/// jobs from one to the other, or one partner in the tree. Others put their jobs elsewhere, and take from elsewhere while there is
 /// something; but a taker that finds no job except in a leaf that is held up waits for that, even in
 /// [`try_pop`](Pool::try_pop), and [`close`](Pool::close) waits for every leaf. A push waits only while
 /// every leaf is in use, or full: one holds 2^32 - 1 jobs.
@@ -139,6 +146,8 @@ pub struct Pool<T: Send, M: Machine = Native> {
     closed: Line<M::Word>,
     turn_every: u32,
     crowded_from: u64,
+    haul: usize,
+    most_breath: u32,
     depth: u32,
     /// Which core is the neighbour of which, on a real machine.
     topology: Option<&'static Topology>,
@@ -152,7 +161,7 @@ impl<T: Send, M: Machine> Pool<T, M> {
     /// `prism` or `turn_every` is 0 or absurd.
     pub fn on_machine(shape: &PoolShape) -> Result<Self, ShapeError> {
         shape.check()?;
-        let PoolShape { leaves, depth, prism, spin, turn_every, crowd } = *shape;
+        let PoolShape { leaves, depth, prism, spin, turn_every, crowd, haul } = *shape;
         let balancer = |node: usize| Balancer::new(node, (prism >> node.ilog2()).max(1), spin);
         let exit = |i| {
             let word = |name| Line::word::<M>(0, Place::named(name).index(i));
@@ -169,6 +178,8 @@ impl<T: Send, M: Machine> Pool<T, M> {
             closed: Line::word::<M>(0, Place::named("pool closed")),
             turn_every,
             crowded_from: crowd as u64,
+            haul,
+            most_breath: spin,
             depth,
             topology: None,
         })
@@ -383,9 +394,10 @@ impl<T: Send, M: Machine> Pool<T, M> {
     #[cold]
     fn take_elsewhere(&self, walker: &Walker<'_, T, M>) -> Result<T, PopError> {
         let (own, home) = (walker.own(), walker.own().home());
+        walker.cpu.pause(own.breath());
         let last = own.found_at();
         if last != home
-            && let Take::Job(job) = self.leaves[last].take(Who::Guest)
+            && let Take::Job(job) = self.take_home(walker, last)
         {
             return Ok(job);
         }
@@ -403,14 +415,31 @@ impl<T: Send, M: Machine> Pool<T, M> {
         self.search(walker, first)
     }
 
+    /// Takes a job from a leaf, and others home.
+    fn take_home(&self, walker: &Walker<'_, T, M>, leaf: usize) -> Take<T> {
+        let home = walker.own().home();
+        if leaf == home {
+            return self.leaves[home].take(Who::Owner);
+        }
+        let haul = self.leaves[leaf].take_home(&self.leaves[home], self.haul);
+        // For who is about to sleep, they are new.
+        if haul.moved && self.bells.anybody() {
+            self.bells.ring(home);
+        }
+        if let Take::Job(_) = haul.job {
+            walker.own().has_found(haul.moved, self.most_breath);
+        }
+        haul.job
+    }
+
     /// Looks at all leaves until it has a job, or has seen that there is none.
     fn search(&self, walker: &Walker<'_, T, M>, first: usize) -> Result<T, PopError> {
         for round in 0.. {
             // What others did before this call began is seen now.
             M::fence(SeqCst);
             let (mut puts, mut sure, mut closed) = (0_u64, true, true);
-            for (i, leaf) in self.leaves_from(first) {
-                match leaf.take(self.who(walker, i)) {
+            for (i, _) in self.leaves_from(first) {
+                match self.take_home(walker, i) {
                     Take::Job(job) => {
                         walker.own().set_found_at(i);
                         return Ok(job);
@@ -428,6 +457,7 @@ impl<T: Send, M: Machine> Pool<T, M> {
             // Puts are only ever added to: if their sum is what it was, none came, and all leaves were
             // empty when the last was looked at.
             if sure && puts == self.leaves.iter().map(|leaf| leaf.look().puts()).sum() {
+                walker.own().has_found_nothing();
                 return Err(PopError::Empty);
             }
             walker.cpu.retry(round);

@@ -30,6 +30,9 @@ pub struct PoolShape {
     pub turn_every: u32,
     /// Where so many jobs are, and guests take some of them, new ones are put elsewhere.
     pub crowd: usize,
+    /// A taker that comes from elsewhere moves so many jobs to its home, at most, beside the one that it
+    /// takes, and 4 kB of them at most.
+    pub haul: usize,
 }
 
 impl PoolShape {
@@ -42,7 +45,7 @@ impl PoolShape {
         let leaves = if leaves < 2 { 2 } else { leaves };
         let depth = if leaves <= 16 { 1 } else { leaves.trailing_zeros() - 3 };
         let prism = if leaves < 4 { 1 } else { leaves / 4 };
-        PoolShape { leaves, depth, prism, spin: 64, turn_every: 64, crowd: 16 }
+        PoolShape { leaves, depth, prism, spin: 64, turn_every: 64, crowd: 16, haul: 512 }
     }
 
     pub(super) fn check(&self) -> Result<(), ShapeError> {

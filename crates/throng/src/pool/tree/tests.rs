@@ -15,7 +15,7 @@ use crate::machine::Patience;
 
 /// Small enough for everything to happen.
 fn tiny() -> PoolShape {
-    PoolShape { leaves: 4, depth: 2, prism: 1, spin: 200, turn_every: 3, crowd: 1 }
+    PoolShape { leaves: 4, depth: 2, prism: 1, spin: 200, turn_every: 3, crowd: 1, haul: 2 }
 }
 
 fn small<T: Send>() -> Pool<T> {
@@ -190,6 +190,22 @@ fn sleepers_are_woken_by_a_job_and_by_the_end() {
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
+/// Somebody may have looked at the one leaf before, and look at the other one after.
+#[test]
+fn who_moves_jobs_rings_for_who_waits() {
+    let pool = small::<u32>();
+    pool.push(0).unwrap();
+    assert_eq!(pool.try_pop(), Ok(0));
+    let home = pool.crowd.get(Native::cpu().id()).own.home();
+    let other = (home + 1) % 4;
+    let guest = pool.bells.enter(other);
+    (0..20).for_each(|job| assert!(pool.leaves[other].put(job, Who::Guest, 0).is_ok()));
+    while pool.leaves[home].look().jobs() == 0 {
+        pool.try_pop().expect("there are jobs");
+    }
+    assert!(pool.bells.leave(guest));
+}
+
 #[test]
 fn a_thread_that_pops_and_pushes_at_home_still_serves_every_leaf() {
     let shape = tiny();
@@ -337,10 +353,11 @@ proptest! {
         spin in 0..100_u32,
         turn_every in 1..70_u32,
         crowd in 0..20_usize,
+        haul in 0..40_usize,
         threads in 1..6_usize,
     ) {
         let depth = leaves.saturating_sub(shallower);
-        let shape = PoolShape { leaves: 1 << leaves, depth, prism, spin, turn_every, crowd };
+        let shape = PoolShape { leaves: 1 << leaves, depth, prism, spin, turn_every, crowd, haul };
         exactly_once(&shape, threads, 60);
     }
 }

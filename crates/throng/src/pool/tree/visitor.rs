@@ -81,6 +81,8 @@ pub(super) struct Own {
     found_at: AtomicU32,
     /// How long to look for a partner.
     spin: AtomicU32,
+    /// How long to wait before it takes a job elsewhere.
+    breath: AtomicU32,
 }
 
 impl Own {
@@ -147,6 +149,23 @@ impl Own {
         self.spin.load(Relaxed)
     }
 
+    /// So many pauses it makes before it takes a job elsewhere. Takers that are faster than the putters meet
+    /// them at every job, and keep them from putting more in. If they wait a little, they find several at once.
+    pub(super) fn breath(&self) -> u32 {
+        self.breath.load(Relaxed)
+    }
+
+    /// It has found a job elsewhere, and others with it or none.
+    pub(super) fn has_found(&self, others: bool, most: u32) {
+        let breath = self.breath();
+        self.breath.store(if others { breath / 2 } else { (2 * breath + 1).min(most) }, Relaxed);
+    }
+
+    /// It has found nothing: others wait for it to say so.
+    pub(super) fn has_found_nothing(&self) {
+        self.breath.store(0, Relaxed);
+    }
+
     /// Somebody came while it waited: waiting pays.
     pub(super) fn was_met(&self, most: u32) {
         self.spin.store(self.spin().saturating_mul(2).min(most), Relaxed);
@@ -185,6 +204,7 @@ impl<T: Send, M: Machine> Visitor<T, M> {
                 served: (0..leaves).map(|_| AtomicU32::new(0)).collect(),
                 found_at: AtomicU32::new(0),
                 spin: AtomicU32::new((spin / 8).max(1)),
+                breath: AtomicU32::new(0),
             }),
         }
     }
