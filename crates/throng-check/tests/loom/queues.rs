@@ -94,7 +94,7 @@ impl Ending {
     }
 }
 
-const CASES: [Case; 18] = [
+const CASES: [Case; 20] = [
     Case::new("push_and_pop", 3, &[&[TryPush, TryPush], &[TryPop, TryPop]]),
     Case::new("both_do_both", 3, &[&[TryPush, TryPop], &[TryPush, TryPop]]),
     Case::new("pop_and_push", 3, &[&[TryPush, TryPop, TryPush], &[TryPop, TryPush]])
@@ -104,6 +104,7 @@ const CASES: [Case; 18] = [
     Case::new("two_push", 2, &[&[TryPush, TryPush], &[TryPush, TryPush], &[TryPop, TryPop]]),
     Case::new("two_pop", 2, &[&[TryPush, TryPush], &[TryPop, TryPop], &[TryPop, TryPop]]),
     Case::new("three_at_once", 2, &[&[TryPush, TryPush, TryPush], &[TryPop], &[TryPop, TryPop]]),
+    Case::new("three_then_close", 2, &[&[TryPush, TryPush, TryPush, Close], &[TryPop, TryPop]]),
     Case::new("close_and_push", 3, &[&[TryPush, TryPush], &[Close, TryPop]]),
     Case::new("close_and_pop", 3, &[&[TryPush, Close], &[TryPop, TryPop, TryPop]]),
     Case::new("both_close", 3, &[&[Close, TryPush], &[TryPush, Close, TryPop]]),
@@ -111,6 +112,7 @@ const CASES: [Case; 18] = [
     Case::new("wait", 3, &[&[Push, Push], &[Pop, Pop]]),
     Case::new("wait_crossed", 3, &[&[Push, Pop], &[Push, Pop]]),
     Case::new("two_wait", 1, &[&[Push, Push], &[Pop], &[Pop]]),
+    Case::new("three_for_two", 1, &[&[Push, Push, Push], &[Pop], &[Pop]]).with_capacities(&[0]),
     Case::new("wait_for_close", 2, &[&[Push, Push, Close], &[PopAll]]),
     Case::new("closed_while_full", 3, &[&[Push, Push], &[Close]]).with_capacities(&[1]),
     Case::new("give_up", 2, &[&[PushFor(2), PushFor(2)], &[PopFor(2), PopFor(2)]]),

@@ -42,7 +42,7 @@ pub struct Promises {
 pub enum Order {
     /// First in, first out, and linearizable: emptiness, too.
     Fifo,
-    /// Any; but it says that it is empty only if nothing was inside at some instant.
+    /// Any; but it says that it is empty, or full, only if at some instant it was.
     Unordered,
     /// Any, and nothing is promised about when it says that it is empty or full.
     Any,

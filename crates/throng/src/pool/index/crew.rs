@@ -56,6 +56,8 @@ struct Worker {
     is_engaged: AtomicBool,
     /// Whether there is a thread.
     is_started: AtomicBool,
+    /// Whether it is to be taken off the list.
+    has_left: AtomicBool,
 }
 
 struct Slot {
@@ -116,7 +118,7 @@ impl Drop for AtWork {
 
 /// Engages so many workers: those of the list that are idle, and new ones.
 ///
-/// The list is looked through from its beginning, so who was busy last is found first, and may be still awake.
+/// The list is looked through from its beginning, so that the same ones are busy again, and may be still awake.
 fn engage(helpers: usize) -> Vec<Arc<Worker>> {
     let mut crew = lock(&CREW);
     let idle = crew.iter().filter(|worker| worker.engage()).take(helpers);
@@ -155,13 +157,15 @@ impl<'a> Engaged<'a> {
             mem::transmute::<&'a (dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(work)
         };
         let mut engaged = Engaged { workers, tickets: Vec::with_capacity(workers.len()), patience };
-        for (number, worker) in workers.iter().enumerate() {
+        // From the last to the first: who has its job, and so may ring, has those after it provided with theirs.
+        for (number, worker) in workers.iter().enumerate().rev() {
             let mut slot = lock(&worker.slot);
             slot.tickets += 1;
             let ticket = slot.tickets;
             slot.job = Some(Job { work, seat: number + 1, ticket, patience });
             engaged.tickets.push(ticket);
         }
+        engaged.tickets.reverse();
         engaged
     }
 }
@@ -180,12 +184,17 @@ impl Drop for Engaged<'_> {
             worker.done.sleep_while(&Native::cpu(), Acquire, &way_out, |done| done < ticket);
         }
         // Now nobody rings any more: who is not started never will be.
+        let mut is_any_gone = false;
         for (worker, _) in late {
             if worker.is_started.load(Relaxed) {
                 worker.is_engaged.store(false, Release);
             } else {
-                worker.leave(&mut lock(&CREW));
+                worker.has_left.store(true, Relaxed);
+                is_any_gone = true;
             }
+        }
+        if is_any_gone {
+            forget_gone(&mut lock(&CREW));
         }
     }
 }
@@ -211,6 +220,7 @@ impl Worker {
             slot: Mutex::new(Slot { job: None, tickets: 0 }),
             is_engaged: AtomicBool::new(true),
             is_started: AtomicBool::new(false),
+            has_left: AtomicBool::new(false),
         }
     }
 
@@ -225,7 +235,7 @@ impl Worker {
             self.bell.fetch_add(1, SeqCst);
             self.bell.wake();
         } else {
-            // Before: the thread may be done, on the list and called by others before `spawn` returns.
+            // Before: the thread may be done, idle again and engaged by others before `spawn` returns.
             self.is_started.store(true, Relaxed);
             let worker = Arc::clone(self);
             let thread = Builder::new().name("throng".to_owned()).spawn(move || worker.serve());
@@ -273,18 +283,19 @@ impl Worker {
         let mut crew = lock(&CREW);
         let is_idle = self.engage();
         if is_idle {
-            self.leave(&mut crew);
+            self.has_left.store(true, Relaxed);
+            forget_gone(&mut crew);
         }
         is_idle
     }
-
-    /// Takes the worker off the list.
-    fn leave(self: &Arc<Self>, crew: &mut Vec<Arc<Self>>) {
-        crew.retain(|worker| !Arc::ptr_eq(worker, self));
-    }
 }
 
-/// Nothing panics while it holds one of these locks.
+/// Takes those off the list who have left, or never came.
+fn forget_gone(crew: &mut Vec<Arc<Worker>>) {
+    crew.retain(|worker| !worker.has_left.load(Relaxed));
+}
+
+/// Who panics while it holds one of these locks, for want of memory, leaves nothing half done.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,7 +7,8 @@
 /// indices which take much longer than those before them are not all in one chunk.
 const LONG: u64 = 50_000;
 
-/// Nor, where indices are short, less than this: then taking it would be much of the work.
+/// Nor, where indices are short, less than this, unless that is more than one's share of what is left: then
+/// taking it would be much of the work.
 const SHORT: u64 = 2_000;
 
 /// A chunk is at most so many times as large as the one before: the first indices may be the short

@@ -1,7 +1,8 @@
 //! Bells: how takers who found nothing wait, and how putters wake them.
 //!
 //! There is a bell for each leaf. A taker waits at the bell of its home; a putter whose job may be wanted
-//! rings one bell at which somebody waits, the nearest to its own home.
+//! rings one bell at which somebody waits, the nearest to its own home. Who moves jobs from one leaf to another is
+//! a putter in all that follows.
 //!
 //! # The bell word
 //!

@@ -4,10 +4,10 @@
 //!
 //! | bits | name | meaning |
 //! |---|---|---|
-//! | 0 | `LOCKED` | a processor is putting a job in or taking one out |
+//! | 0 | `LOCKED` | a processor is putting jobs in or taking them out |
 //! | 1 | `CLOSED` | no job is put in any more; never cleared |
 //! | 2..34 | jobs | how many jobs are here and promised to nobody |
-//! | 34..64 | puts | how many were ever put in, modulo 2^30 |
+//! | 34..64 | puts | how many were ever put or moved in, modulo 2^30 |
 //!
 //! | step | from | to |
 //! |---|---|---|
@@ -64,12 +64,12 @@ impl State {
         (self.0 / JOB) & MOST_JOBS
     }
 
-    /// How many jobs were ever put in, modulo 2^30.
+    /// How many jobs were ever put or moved in, modulo 2^30.
     pub(super) const fn puts(self) -> u64 {
         self.0 / PUT
     }
 
-    /// How many jobs were ever taken, modulo 2^30.
+    /// How many jobs were ever taken or moved out, modulo 2^30.
     pub(super) const fn taken(self) -> u64 {
         self.puts().wrapping_sub(self.jobs()) % (1 << 30)
     }
@@ -111,6 +111,8 @@ pub(super) struct Haul<T> {
     pub(super) job: Take<T>,
     /// Whether others were moved.
     pub(super) moved: bool,
+    /// Whether there were none that could have been.
+    pub(super) single: bool,
 }
 
 /// So many thefts are remembered.
@@ -241,9 +243,10 @@ impl<T: Send, M: Machine> Leaf<T, M> {
     pub(super) fn take_home(&self, home: &Self, most: usize) -> Haul<T> {
         let after = match self.lock_to_take() {
             Ok(after) => after,
-            Err(job) => return Haul { job, moved: false },
+            Err(job) => return Haul { job, moved: false, single: false },
         };
-        let others = (after.jobs() as usize / 2).min(most).min(Content::<T>::MOST_MOVED);
+        let half = after.jobs() as usize / 2;
+        let others = half.min(most).min(Content::<T>::MOST_MOVED);
         let empty = if others > 0 { home.lock_to_fill() } else { None };
         let take = |here: &mut Content<T>| {
             let job = here.jobs.pop_front();
@@ -264,7 +267,8 @@ impl<T: Send, M: Machine> Leaf<T, M> {
             free -= others as u64 * JOB;
         }
         self.0.state.store(free, Release);
-        Haul { job: job.map_or(Take::Empty(after), Take::Job), moved: empty.is_some() }
+        let job = job.map_or(Take::Empty(after), Take::Job);
+        Haul { job, moved: empty.is_some(), single: half == 0 }
     }
 
     /// Locks the leaf to take a job, if there is one; how it is to be when it is free again.

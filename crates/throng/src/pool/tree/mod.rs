@@ -21,9 +21,9 @@
 //! *The search.* A taker that comes to an empty leaf looks at all leaves, and says that there is nothing
 //! only if all were empty at once.
 //!
-//! *The haul.* A taker that finds a job elsewhere moves half of the others there to its home, which is empty: the
-//! next ones are near. If there are no others it is faster than the putters, and waits a little before it comes
-//! again: else it would meet them at every job.
+//! *The haul.* A taker that finds a job elsewhere moves half of the others there to its home, if that is empty: the
+//! next ones are near. If there are no others to move it is faster than the putters, and waits a little before it
+//! comes again: else it would meet them at every job.
 //!
 //! What is promised is told at [`Pool`].
 //!
@@ -107,8 +107,8 @@ type Crowd<T, M> = Growing<Visitor<T, M>>;
 /// - **Empty means empty.** [`Pool::try_pop`] answers [`PopError::Empty`] only if there was an instant
 ///   during the call at which no leaf had a job: it finds every leaf empty, and then that none has been put
 ///   in meanwhile. In particular a job whose push happened before the call is found, unless another takes
-///   it. (Counts of puts are kept modulo 2^30: the promise needs that fewer jobs are put in during one
-///   look.)
+///   it. (Counts of puts are kept modulo 2^30: the promise needs that fewer jobs are put in or moved
+///   during one look.)
 /// - **Closed means over.** After [`PopError::Closed`], or `None` from [`Pool::pop`], no call that begins
 ///   later gets a job.
 /// - **No job waits for ever.** See below.
@@ -289,7 +289,8 @@ impl<T: Send, M: Machine> Pool<T, M> {
         self.closed.load(Acquire) != 0
     }
 
-    /// How many jobs are inside, one leaf counted after the other.
+    /// How many jobs are inside, one leaf counted after the other. One that is moved meanwhile may be counted
+    /// twice.
     pub fn len(&self) -> usize {
         self.leaves.iter().map(|leaf| leaf.look().jobs() as usize).sum()
     }
@@ -426,8 +427,10 @@ impl<T: Send, M: Machine> Pool<T, M> {
         if haul.moved && self.bells.anybody() {
             self.bells.ring(home);
         }
-        if let Take::Job(_) = haul.job {
-            walker.own().has_found(haul.moved, self.most_breath);
+        if haul.moved {
+            walker.own().has_found_many();
+        } else if haul.single {
+            walker.own().has_found_one(self.most_breath);
         }
         haul.job
     }
@@ -455,8 +458,13 @@ impl<T: Send, M: Machine> Pool<T, M> {
                 return Err(PopError::Closed);
             }
             // Puts are only ever added to: if their sum is what it was, none came, and all leaves were
-            // empty when the last was looked at.
-            if sure && puts == self.leaves.iter().map(|leaf| leaf.look().puts()).sum() {
+            // empty when the last was looked at. If all are closed by now, "closed" is what the next round
+            // will say, unless it finds a job.
+            let looks = self.leaves.iter().map(Leaf::look);
+            let again = looks.fold((0_u64, true), |(puts, closed), state| {
+                (puts.wrapping_add(state.puts()), closed && state.is_closed())
+            });
+            if sure && again == (puts, false) {
                 walker.own().has_found_nothing();
                 return Err(PopError::Empty);
             }

@@ -24,7 +24,8 @@ pub struct PoolShape {
     pub depth: u32,
     /// Slots in the prism of the first balancer; each level below has half as many, but one at least.
     pub prism: usize,
-    /// How many times one looks for a partner in a balancer, at most.
+    /// How many times one looks for a partner in a balancer, at most; and how many pauses a taker makes before
+    /// it comes again to where it found one job.
     pub spin: u32,
     /// Every so many pops, a processor looks first not at home but at the leaf whose turn it is.
     pub turn_every: u32,

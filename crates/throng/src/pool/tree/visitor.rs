@@ -155,10 +155,15 @@ impl Own {
         self.breath.load(Relaxed)
     }
 
-    /// It has found a job elsewhere, and others with it or none.
-    pub(super) fn has_found(&self, others: bool, most: u32) {
-        let breath = self.breath();
-        self.breath.store(if others { breath / 2 } else { (2 * breath + 1).min(most) }, Relaxed);
+    /// It has found a job elsewhere, and none that were worth taking home.
+    pub(super) fn has_found_one(&self, most: u32) {
+        let longer = self.breath().saturating_mul(2).saturating_add(1);
+        self.breath.store(longer.min(most), Relaxed);
+    }
+
+    /// It has found jobs elsewhere, and taken some home.
+    pub(super) fn has_found_many(&self) {
+        self.breath.store(self.breath() / 2, Relaxed);
     }
 
     /// It has found nothing: others wait for it to say so.
