@@ -126,8 +126,8 @@ type Crowd<T, M> = Growing<Visitor<T, M>>;
 ///
 /// # Progress
 /// *Blocking, in parts*: a thread that stops in the middle of a call holds up one leaf, or two while it moves
-/// jobs from one to the other, or one partner in the tree. Others put their jobs elsewhere, and take from elsewhere while there is
-/// something; but a taker that finds no job except in a leaf that is held up waits for that, even in
+/// jobs from one to the other, or one partner in the tree. Others put their jobs elsewhere, and take from
+/// elsewhere while there is something; but a taker that finds no job except in a leaf that is held up waits for that, even in
 /// [`try_pop`](Pool::try_pop), and [`close`](Pool::close) waits for every leaf. A push waits only while
 /// every leaf is in use, or full: one holds 2^32 - 1 jobs.
 ///

@@ -190,6 +190,24 @@ fn sleepers_are_woken_by_a_job_and_by_the_end() {
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
+#[test]
+fn who_finds_single_jobs_elsewhere_waits_longer_before_it_comes_again() {
+    let pool: Pool<u32> = Pool::on_machine(&PoolShape { turn_every: 1000, ..tiny() }).unwrap();
+    pool.push(0).unwrap();
+    assert_eq!(pool.try_pop(), Ok(0));
+    let own = &pool.crowd.get(Native::cpu().id()).own;
+    let other = (own.home() + 1) % 4;
+    let breath_after = |jobs: u32| {
+        (0..jobs).for_each(|job| assert!(pool.leaves[other].put(job, Who::Guest, 0).is_ok()));
+        assert!(pool.try_pop().is_ok());
+        own.breath()
+    };
+    assert_eq!([1, 1, 1].map(breath_after), [1, 3, 7]);
+    assert_eq!(breath_after(3), 3, "one of three was moved home");
+    assert_eq!(pool.drain().count(), 2);
+    assert_eq!(own.breath(), 0, "nothing was left");
+}
+
 /// Somebody may have looked at the one leaf before, and look at the other one after.
 #[test]
 fn who_moves_jobs_rings_for_who_waits() {

@@ -166,7 +166,7 @@ impl Own {
         self.breath.store(self.breath() / 2, Relaxed);
     }
 
-    /// It has found nothing: others wait for it to say so.
+    /// It has found nothing. Whoever asks again and again is told so at once.
     pub(super) fn has_found_nothing(&self) {
         self.breath.store(0, Relaxed);
     }
