@@ -67,6 +67,8 @@ pub(crate) struct Engine {
     completed: u64,
     /// The place of each line.
     lines: Vec<Place>,
+    /// Whether any of them holds addresses.
+    has_addresses: bool,
     /// The line of each word and cell.
     words: Vec<LineId>,
     trace: Trace,
@@ -132,6 +134,7 @@ impl Engine {
             issued: 0,
             completed: 0,
             lines: Vec::new(),
+            has_addresses: false,
             words: Vec::new(),
             trace,
             notes: Notes::default(),
@@ -156,6 +159,7 @@ impl Engine {
 
     /// Sets aside a line.
     pub(crate) fn add_line(&mut self, place: Place) -> LineId {
+        self.has_addresses |= place.holds_addresses;
         self.lines.push(place);
         self.memory.add_line(place);
         self.sleepers.add_line();
@@ -317,6 +321,11 @@ impl Engine {
         written: Option<u64>,
     ) {
         self.accesses += 1;
+        let (found, written) = if self.has_addresses && self.holds_address(word) {
+            (u64::from(found != 0), written.map(|value| u64::from(value != 0)))
+        } else {
+            (found, written)
+        };
         self.trace.add(Access {
             time: self.own_now,
             processor: self.current,
@@ -331,6 +340,11 @@ impl Engine {
                 self.queue.set(sleeper, self.own_now);
             }
         }
+    }
+
+    #[cold]
+    fn holds_address(&self, word: u32) -> bool {
+        self.lines[self.words[word as usize] as usize].holds_addresses
     }
 
     /// The current processor sleeps until the line of `word` is written or the time is `until`.

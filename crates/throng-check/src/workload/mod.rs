@@ -9,5 +9,6 @@ pub use barrier::{Attendee, Entrance, Letters, ObservedEntrance, ObservedMeeting
 pub use counter::Observed;
 pub use parcel::{Ledger, Miscounted, Parcel};
 pub use queue::{
-    AnyStore, ByJobs, Can, Kind, ObservedQueue, Step, Store, kinds, program, queue_shape,
+    AnyStore, ByJobs, Can, ForcePush, ForcedQueue, Kind, ObservedQueue, Step, Store, kinds,
+    program, queue_shape,
 };

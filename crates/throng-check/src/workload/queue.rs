@@ -6,9 +6,11 @@ use throng::pool::{Closed, Jobs, Pool, PoolShape, PopError, PushError, Queue, Qu
 use super::Parcel;
 use crate::spec::queue::{Fullness, Order};
 
+mod forced;
 mod observed;
 mod program;
 
+pub use forced::{ForcePush, ForcedQueue};
 pub use observed::ObservedQueue;
 pub use program::{Step, program};
 
@@ -173,7 +175,7 @@ pub fn kinds<M: Machine>() -> Vec<Kind<M>> {
         Kind::new("queue", Order::Fifo, Can::ALL, |capacity, block| queue(capacity, block));
     let pool_kind = Kind::new("pool", Order::Unordered, Can::CLOSE, |_, _| pool());
     vec![
-        Kind { preemptions: [1, 0], ..queue_kind },
+        Kind { preemptions: [1, 1], fullness: Fullness::NotIdle, ..queue_kind },
         Kind { preemptions: [1, 1], ..pool_kind },
         Kind::new("rsu", Order::Any, Can::JOBS, |_, _| {
             Box::new(ByJobs(Box::new(Rsu::on_machine(2))))
@@ -193,7 +195,7 @@ fn pool<M: Machine>() -> AnyStore<M> {
 pub fn queue_shape(capacity: Option<usize>, block: usize) -> QueueShape {
     match block {
         0 => capacity.map_or(QueueShape::UNBOUNDED, QueueShape::bounded),
-        _ => QueueShape::tiny(capacity, block.next_power_of_two().ilog2().max(1)),
+        _ => QueueShape::tiny(capacity, block.next_power_of_two().ilog2()),
     }
 }
 

@@ -5,6 +5,7 @@
 //! [`Snapshots`] and [`Tickets`] do, and have no faults. All are built on words, so that worlds see what they do.
 
 pub(crate) mod locked;
+pub(crate) mod pops_then_pushes;
 pub(crate) mod ring;
 pub(crate) mod snapshots;
 pub(crate) mod tickets;
@@ -14,6 +15,7 @@ use throng_check::spec::queue::{Fullness, Order};
 use throng_check::workload::{AnyStore, Can, Kind, Parcel};
 
 pub(crate) use locked::Locked;
+pub(crate) use pops_then_pushes::pops_then_pushes;
 pub(crate) use ring::Ring;
 pub(crate) use snapshots::Snapshots;
 pub(crate) use tickets::Tickets;

@@ -3,7 +3,7 @@
 use libtest_mimic::Trial;
 use throng::machine::Cpu;
 use throng_check::workload::Step::{Close, Pop, PopAll, PopFor, Push, PushFor, TryPop, TryPush};
-use throng_check::workload::{Kind, ObservedQueue, Step, kinds};
+use throng_check::workload::{ForcedQueue, Kind, ObservedQueue, Step, kinds};
 use throng_check::worlds::Loom;
 
 use crate::broken::queues as broken;
@@ -145,8 +145,26 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.extend(trials_of(kind, case, &[1], &[Ending::Emptied], 0));
         }
     }
+    trials.extend([1, 2].map(|capacity| {
+        let name = format!("queues::forced::capacity_{capacity}");
+        passes(name, move || forced(move || ForcedQueue::new(capacity, 2)))
+    }));
+    let either = ["broke its promise", HANGS];
+    let caught = || forced(|| broken::pops_then_pushes(1, 2));
+    trials.push(is_caught_by_either("queues::broken::pops-then-pushes".into(), either, caught));
     trials.extend(broken_trials());
     trials
+}
+
+/// Two processors, with two forced pushes each.
+fn forced(setup: impl Fn() -> ForcedQueue<Loom> + Send + Sync + 'static) {
+    Loom::explore_to_the_end(
+        2,
+        1,
+        setup,
+        |forced, cpu| forced.perform(cpu, cpu.id(), 2),
+        ForcedQueue::settle,
+    );
 }
 
 fn trials_of(

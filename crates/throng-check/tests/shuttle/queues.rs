@@ -2,7 +2,7 @@
 
 use libtest_mimic::Trial;
 use throng::machine::Cpu;
-use throng_check::workload::{Kind, ObservedQueue, Step, kinds, program};
+use throng_check::workload::{ForcedQueue, Kind, ObservedQueue, Step, kinds, program};
 use throng_check::worlds::{Schedules, Shuttle};
 
 use super::SEED;
@@ -97,8 +97,30 @@ pub(crate) fn trials() -> Vec<Trial> {
     for kind in broken::sound::<_, 1>() {
         trials.extend(trials_of(kind, &WAYS[..1], 1));
     }
+    // A forced push may wait for another, which schedules by priority do not let run.
+    for (way, schedules) in WAYS.into_iter().filter(|(name, _)| *name != "pct") {
+        let setup = || ForcedQueue::new(2, 3);
+        trials.push(passes(format!("queues::forced::{way}"), move || {
+            forced(schedules, 2_000 * harness::effort(), setup);
+        }));
+    }
+    trials.push(is_caught("queues::broken::pops-then-pushes".into(), "broke its promise", || {
+        forced(Schedules::Random, 2_000, || broken::pops_then_pushes(1, 3));
+    }));
     trials.extend(broken_trials());
     trials
+}
+
+/// Three processors, with three forced pushes each.
+fn forced(
+    schedules: Schedules,
+    count: usize,
+    setup: impl Fn() -> ForcedQueue<Shuttle> + Send + Sync + 'static,
+) {
+    let body = |forced: &ForcedQueue<Shuttle>, cpu: &_| {
+        forced.perform(cpu, Cpu::id(cpu), 3);
+    };
+    Shuttle::explore_to_the_end(schedules, count, SEED, 3, setup, body, ForcedQueue::settle);
 }
 
 /// What shuttle says when a wait never ends.

@@ -3,7 +3,8 @@
 
 use libtest_mimic::Trial;
 use throng::machine::Cpu;
-use throng_check::workload::{Kind, ObservedQueue, Step, kinds, program};
+use throng::pool::{Queue, QueueShape};
+use throng_check::workload::{ForcedQueue, Kind, ObservedQueue, Step, kinds, program};
 use throng_sim::spec::{Preset, presets};
 use throng_sim::{End, Faults, MachineSpec, Outcome, Sim, SimCpu, Simulation};
 
@@ -31,7 +32,7 @@ impl Run {
             .processors(self.processors)
             .seed(self.seed)
             .faults(self.faults.clone())
-            .step_limit(1_000_000)
+            .step_limit(10_000_000)
     }
 
     /// What there is to know about a run that failed: `trial` is the name of the test.
@@ -196,8 +197,70 @@ pub(crate) fn trials() -> Vec<Trial> {
         let is_apt = |trial: &Trial| kind.name != "tickets" || trial.name().contains("halted");
         trials.extend(trials_of(kind, 1).into_iter().filter(is_apt));
     }
+    trials.push(passes("queues::forced".into(), move || {
+        for seed in seeds(300 * effort) {
+            let capacity = [1, 2, 3, 8][seed as usize % 4];
+            forced(seed, move |processors| ForcedQueue::new(capacity, processors));
+        }
+    }));
+    trials.push(is_caught("queues::broken::pops-then-pushes".into(), "broke its promise", || {
+        seeds(100).for_each(|seed| forced(seed, |number| broken::pops_then_pushes(1, number)));
+    }));
+    trials.push(passes("queues::queue::steps_of_a_call_alone".into(), steps_of_a_call_alone));
     trials.extend(broken_trials());
     trials
+}
+
+/// All force items in, and pop after every second one; delayed and stalled, but not halted.
+fn forced(seed: u64, setup: impl Fn(usize) -> ForcedQueue<Sim> + 'static) {
+    let run = disturbed(seed);
+    let processors = run.processors;
+    let body = |forced: &ForcedQueue<Sim>, cpu: &SimCpu| forced.perform(cpu, cpu.id(), 4);
+    let outcome = run.simulation().run(move || setup(processors), body);
+    let outcome = outcome.expect("the simulation can be set up");
+    assert_eq!(outcome.end, End::Finished, "seed {seed}");
+    outcome.shared.settle(&SimCpu::outside(0));
+}
+
+/// A `try_` call that no other thread disturbs takes a bounded number of accesses, whatever a halted processor
+/// has left behind; and without one, a dozen.
+fn steps_of_a_call_alone() {
+    /// Twice the polls for a stopped call, and what the call itself needs.
+    const MOST: u64 = 2 * 128 + 100;
+    for capacity in [None, Some(1), Some(2), Some(16)] {
+        for calls in 1..12 {
+            // The first processor stops before its last access at every place.
+            for stop in 0..60 {
+                let accesses = |probes: usize| {
+                    let shape = QueueShape { capacity, ..QueueShape::UNBOUNDED };
+                    let setup = move || Queue::<u32, Sim>::on_machine(shape).expect("a queue");
+                    let body = move |queue: &Queue<u32, Sim>, cpu: &SimCpu| {
+                        if cpu.id() == 0 {
+                            for call in 0..calls {
+                                let _ = queue.try_push_on(cpu, call);
+                                let _ = queue.try_pop_on(cpu);
+                            }
+                        } else {
+                            cpu.pause(1_000_000);
+                            for probe in 0..probes {
+                                match probe % 2 {
+                                    0 => drop(queue.try_push_on(cpu, 7)),
+                                    _ => drop(queue.try_pop_on(cpu)),
+                                }
+                            }
+                        }
+                    };
+                    let halt = Faults::none().halt_before(0, 1 + stop);
+                    let outcome = Simulation::new().processors(2).faults(halt).run(setup, body);
+                    outcome.expect("the simulation can be set up").accesses
+                };
+                for probe in 0..4 {
+                    let taken = accesses(probe + 1) - accesses(probe);
+                    assert!(taken <= MOST, "{taken} accesses, {capacity:?}, stopped before {stop}");
+                }
+            }
+        }
+    }
 }
 
 fn trials_of(kind: Kind<Sim>, effort: u64) -> Vec<Trial> {

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Trial;
 use throng::machine::{Native, SplitMix64};
 use throng::pool::{PopError, PushError, Queue};
-use throng_check::workload::{Can, Kind, Ledger, ObservedQueue, Parcel, kinds, program};
+use throng_check::workload::{
+    Can, ForcedQueue, Kind, Ledger, ObservedQueue, Parcel, kinds, program,
+};
 
 use crate::broken::queues as broken;
 use crate::harness::{self, is_caught, passes, silently};
@@ -191,8 +193,21 @@ pub(crate) fn trials() -> Vec<Trial> {
         let name = format!("queues::queue::all_of_{}_are_told", 2 * waiters);
         trials.push(passes(name, move || all_are_told(waiters)));
     }
+    for capacity in [1, 2, 64] {
+        let name = format!("queues::forced::capacity_{capacity}");
+        trials.push(passes(name, move || forced(ForcedQueue::new(capacity, 6), 6)));
+    }
+    trials.push(is_caught("queues::broken::pops-then-pushes".into(), "broke its promise", || {
+        (0..50).for_each(|_| forced(broken::pops_then_pushes(1, 6), 6));
+    }));
     trials.extend(broken_trials());
     trials
+}
+
+/// Threads that force items in, and pop after every second one.
+fn forced(queue: ForcedQueue<Native>, threads: usize) {
+    on_threads(threads, |number| queue.perform(&Native::cpu(), number, 20_000));
+    queue.settle(&Native::cpu());
 }
 
 fn broken_trials() -> Vec<Trial> {

@@ -1,7 +1,7 @@
 //! Where shared memory lives.
 
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 
 use super::{Machine, Word};
 
@@ -30,13 +30,15 @@ pub struct Place {
     pub index: Option<usize>,
     /// Whose memory it is in.
     pub home: Home,
+    /// Whether the words on it hold addresses, which differ from run to run.
+    pub holds_addresses: bool,
 }
 
 impl Place {
     /// A place anywhere in memory.
     #[must_use]
     pub const fn named(name: &'static str) -> Self {
-        Place { name, index: None, home: Home::Anywhere }
+        Place { name, index: None, home: Home::Anywhere, holds_addresses: false }
     }
 
     /// The `index`-th place of its name.
@@ -49,6 +51,13 @@ impl Place {
     #[must_use]
     pub const fn near(self, id: usize) -> Self {
         Place { home: Home::Near(id), ..self }
+    }
+
+    /// The same place, for words that hold addresses. A simulation that is run again gives the same trace, so
+    /// the trace tells of such words only whether they are 0.
+    #[must_use]
+    pub const fn of_addresses(self) -> Self {
+        Place { holds_addresses: true, ..self }
     }
 }
 
@@ -111,5 +120,12 @@ impl<T> Deref for Line<T> {
     #[inline]
     fn deref(&self) -> &T {
         &self.0
+    }
+}
+
+impl<T> DerefMut for Line<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
     }
 }

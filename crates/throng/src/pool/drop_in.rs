@@ -16,25 +16,27 @@
 //! assert_eq!((many.pop(), many.pop()), (Some(1), None));
 //! ```
 //!
-//! Two things differ: items must be [`Send`], and `SegQueue::new` is not `const`. New programs take
-//! [`Queue`], which can also wait and be closed.
+//! One thing differs: `SegQueue::new` is not `const`. New programs take [`Queue`], which can also wait and be
+//! closed.
 
 use super::{PushError, Queue};
+use crate::machine::Native;
 
 /// A bounded queue; `push` and `pop` never wait.
 #[derive(Debug)]
-pub struct ArrayQueue<T: Send> {
+pub struct ArrayQueue<T> {
     queue: Queue<T>,
     capacity: usize,
 }
 
-impl<T: Send> ArrayQueue<T> {
+impl<T> ArrayQueue<T> {
     /// A queue for at most `capacity` items.
     ///
     /// # Panics
     /// If `capacity` is 0, or above [`QueueShape::MOST_CAPACITY`](super::QueueShape::MOST_CAPACITY).
     #[must_use]
     pub fn new(capacity: usize) -> Self {
+        assert!(capacity > 0, "capacity must be non-zero");
         ArrayQueue { queue: Queue::bounded(capacity), capacity }
     }
 
@@ -47,21 +49,29 @@ impl<T: Send> ArrayQueue<T> {
         self.queue.try_push(item).map_err(PushError::into_inner)
     }
 
-    /// Pushes; where there is no room, the oldest item is taken out and returned.
-    pub fn force_push(&self, mut item: T) -> Option<T> {
-        let mut oldest = None;
-        while let Err(back) = self.push(item) {
-            item = back;
-            // More than one has to go only if others push meanwhile; they are dropped, the last is told.
-            oldest = self.pop().or(oldest);
-        }
-        oldest
+    /// Pushes if there is room, for a caller that has the only reference.
+    ///
+    /// # Errors
+    /// The item, when the queue is full.
+    pub fn push_mut(&mut self, item: T) -> Result<(), T> {
+        self.push(item)
+    }
+
+    /// Pushes; if the queue is full, takes out the oldest item and returns it. A call takes out one item at most. It
+    /// may wait for calls in progress.
+    pub fn force_push(&self, item: T) -> Option<T> {
+        self.queue.force_push_on(&Native::cpu(), item)
     }
 
     /// Pops if there is an item.
     #[inline]
     pub fn pop(&self) -> Option<T> {
         self.queue.try_pop().ok()
+    }
+
+    /// Pops if there is an item, for a caller that has the only reference.
+    pub fn pop_mut(&mut self) -> Option<T> {
+        self.pop()
     }
 
     /// The most items that fit in.
@@ -87,11 +97,11 @@ impl<T: Send> ArrayQueue<T> {
 
 /// An unbounded queue; `pop` never waits.
 #[derive(Debug)]
-pub struct SegQueue<T: Send> {
+pub struct SegQueue<T> {
     queue: Queue<T>,
 }
 
-impl<T: Send> SegQueue<T> {
+impl<T> SegQueue<T> {
     /// An empty queue.
     #[must_use]
     pub fn new() -> Self {
@@ -101,7 +111,7 @@ impl<T: Send> SegQueue<T> {
     /// Pushes.
     #[inline]
     pub fn push(&self, item: T) {
-        // Nobody can close it or fill it.
+        // It is not closed, and has no bound.
         drop(self.queue.push(item));
     }
 
@@ -109,6 +119,16 @@ impl<T: Send> SegQueue<T> {
     #[inline]
     pub fn pop(&self) -> Option<T> {
         self.queue.try_pop().ok()
+    }
+
+    /// Pushes, for a caller that has the only reference.
+    pub fn push_mut(&mut self, item: T) {
+        self.push(item);
+    }
+
+    /// Pops if there is an item, for a caller that has the only reference.
+    pub fn pop_mut(&mut self) -> Option<T> {
+        self.pop()
     }
 
     /// How many items are inside.
@@ -122,7 +142,7 @@ impl<T: Send> SegQueue<T> {
     }
 }
 
-impl<T: Send> Default for SegQueue<T> {
+impl<T> Default for SegQueue<T> {
     fn default() -> Self {
         SegQueue::new()
     }
@@ -130,9 +150,9 @@ impl<T: Send> Default for SegQueue<T> {
 
 /// The items of a queue, taken out one by one.
 #[derive(Debug)]
-pub struct IntoIter<T: Send>(Queue<T>);
+pub struct IntoIter<T>(Queue<T>);
 
-impl<T: Send> Iterator for IntoIter<T> {
+impl<T> Iterator for IntoIter<T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
@@ -140,7 +160,7 @@ impl<T: Send> Iterator for IntoIter<T> {
     }
 }
 
-impl<T: Send> IntoIterator for ArrayQueue<T> {
+impl<T> IntoIterator for ArrayQueue<T> {
     type Item = T;
     type IntoIter = IntoIter<T>;
 
@@ -149,7 +169,7 @@ impl<T: Send> IntoIterator for ArrayQueue<T> {
     }
 }
 
-impl<T: Send> IntoIterator for SegQueue<T> {
+impl<T> IntoIterator for SegQueue<T> {
     type Item = T;
     type IntoIter = IntoIter<T>;
 

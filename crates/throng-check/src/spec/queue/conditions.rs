@@ -74,7 +74,7 @@ pub fn check_conditions(promises: &Promises, requests: &[Request]) -> Result<(),
     match promises.capacity {
         Some(capacity) => {
             check_room(&lives, capacity)?;
-            check_fullness(&lives, requests, capacity, closed_by)
+            check_fullness(&lives, requests, promises.fullness.least(capacity), closed_by)
         }
         None => match requests.iter().find(|r| r.answer() == Some(Answer::Full)) {
             Some(&request) => Err(Breach::NotFull { request, most: 0 }),
@@ -149,11 +149,11 @@ fn check_room(lives: &[Life], capacity: usize) -> Result<(), Breach> {
 }
 
 /// "Full" is right if at some instant, while it was open, the items that may have been inside and the
-/// other pushes in progress were as many as fit in.
+/// other pushes in progress were `least` or more.
 fn check_fullness(
     lives: &[Life],
     requests: &[Request],
-    capacity: usize,
+    least: usize,
     closed_by: u64,
 ) -> Result<(), Breach> {
     let is_full = |request: &&Request| request.answer() == Some(Answer::Full);
@@ -190,7 +190,7 @@ fn check_fullness(
         let to = events.partition_point(|event| *event < ended).max(from + 1);
         // Without itself.
         let most = counts[from..to].iter().max().map_or(0, |most| (most - 1) as usize);
-        if most < capacity {
+        if most < least {
             return Err(Breach::NotFull { request, most });
         }
     }

@@ -56,6 +56,20 @@ pub enum Fullness {
     ItemsAndPushes,
     /// The same, and pops in progress that have taken an item: they may have yet to give its room back.
     ItemsAndCalls,
+    /// The same; but one of them is enough. A call that was stopped in the middle may have taken a place out of
+    /// use, for as long as there are items.
+    NotIdle,
+}
+
+impl Fullness {
+    /// How many items and calls there must be for a queue of that capacity to be full.
+    #[must_use]
+    pub const fn least(self, capacity: usize) -> usize {
+        match self {
+            Fullness::ItemsAndPushes | Fullness::ItemsAndCalls => capacity,
+            Fullness::NotIdle => 1,
+        }
+    }
 }
 
 /// A promise of a queue that was broken.

@@ -89,7 +89,7 @@ impl<'a> InProgress<'a> {
             }
             Some(Request { asked: Asked::Pop, answered, .. }) => {
                 let got = answered.is_none_or(|(_, answer)| matches!(answer, Answer::Item(_)));
-                let counts = self.promises.fullness == Fullness::ItemsAndCalls;
+                let counts = self.promises.fullness != Fullness::ItemsAndPushes;
                 counts && got && state.done >> place & 1 == 1
             }
             _ => false,
@@ -113,7 +113,8 @@ impl<'a> InProgress<'a> {
             }
             (Asked::Push(_), Some(Answer::Full)) => {
                 let occupied = state.items.len() + self.occupying(&state, place);
-                !state.closed && !has_room(occupied)
+                let least = |capacity| self.promises.fullness.least(capacity);
+                !state.closed && capacity.is_some_and(|capacity| occupied >= least(capacity))
             }
             (Asked::Push(_), Some(Answer::Closed)) => state.closed,
             (Asked::Pop, Some(Answer::Item(item))) => {

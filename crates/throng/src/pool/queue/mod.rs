@@ -2,38 +2,43 @@
 //!
 //! DT96 has a job queue of an array and two counters: each push and each pop draws a ticket, and the two
 //! with the same ticket meet at an element of the array. This is that queue, brought up to date: the
-//! counters are two words, a ticket is one `fetch_add` (or `compare_exchange`, while few are there), and the
-//! array has no end, so that an element is used for one push and one pop and nobody ever waits for the one
-//! who used it before.
+//! counters are two words, a ticket is one `fetch_add`, and the array is a ring.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `tickets` | the two words; how full, how empty, how closed the queue is |
-//! | `crowd` | how those who draw keep out of each other's way |
-//! | `forbearance` | how long an item is waited for that is on its way |
-//! | `slot` | where a push and a pop with the same ticket meet |
-//! | `blocks` | the array without an end |
+//! | `words` | the two words as values: tickets, room, flags |
+//! | `ring` | the slots: where a push and a pop with the same ticket meet |
+//! | `left` | tickets that were left, so that a stopped thread holds up no other |
+//! | `draw` | drawing tickets, growing, closing |
+//! | `wait` | waiting for room and for items |
+//! | `force` | pushing into a full queue |
 //! | `native` | the queue on real threads |
 
-mod blocks;
-mod crowd;
-mod forbearance;
+mod draw;
+mod force;
+mod left;
 mod native;
-mod slot;
+mod ring;
 #[cfg(test)]
 mod tests;
-mod tickets;
+mod wait;
+mod words;
 
 use std::fmt;
+use std::mem;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use std::thread;
 
 pub use native::{Drain, Iter};
 
 use super::{Jobs, PopError, PushError};
 use crate::ShapeError;
-use crate::machine::{Machine, Native, WayOut};
-use blocks::{Blocks, Found, MOST_SLOT_BITS, Mine, Side};
-use slot::{Slot, Use};
-use tickets::{Head, NoTicket, Ticket, Tickets, ToPush};
+use crate::machine::{Line, Machine, Native, Place, WayOut, Word};
+use draw::{Confirmed, Drawn, Hints, NoTicket};
+use left::Side;
+use ring::{Ring, Seat};
+use words::{Head, Tail, Ticket};
 
 /// A queue, first in, first out, for any number of producers and consumers; bounded or not.
 ///
@@ -59,172 +64,134 @@ use tickets::{Head, NoTicket, Ticket, Tickets, ToPush};
 /// ```
 ///
 /// # What it promises
-/// It is linearizable: there is one order of all pushes and pops that agrees with what every caller
-/// saw, and in which items leave as they came. What a thread did before a push is visible to who pops the
-/// item. Items of any type are dropped exactly once.
+/// The queue is linearizable: there is one order of all pushes and pops that agrees with what every caller
+/// saw, and in which items leave as they came. What a thread did before a push is visible to the thread that
+/// pops the item. Items of any type are dropped exactly once.
 ///
-/// `try_push` and `try_pop` never wait, and no thread that stops in the middle of a call, for a while or
-/// for ever, keeps the calls of others from returning:
-/// - A consumer that stops has an item in its hands, or will get the next one; nothing else is held up.
-/// - A producer that stops with its item not yet in place is passed over after a microsecond or so (where that
-///   happens often, up to a hundred), and takes a new place when it goes on. Until then it counts as an item
-///   when *full* is answered.
-/// - [`try_pop`](Queue::try_pop) answers *empty* only if there was an instant during the call when every
-///   item pushed had been taken or was in the hands of a consumer.
-/// - [`try_push`](Queue::try_push) answers *full* only if there was an instant during the call when the
-///   items inside and the pushes in progress were [`capacity`](Queue::capacity) together. There are never
-///   more items inside than that.
-/// - While a thread stops in the middle of a call, the memory of the 256 items around it stays; if it
-///   stops while it gives memory back, passes a producer over or finds that it was passed over, none is
-///   given back until it goes on.
+/// [`try_push`](Queue::try_push) and [`try_pop`](Queue::try_pop) never wait: they do not pause, yield or sleep,
+/// and they start again only after another thread has made progress. A thread that stops in the middle of a
+/// call, for a while or for ever, does not keep the calls of other threads from returning:
+/// - A consumer that stops has an item in its hands, or will get the next one. Its place counts as taken.
+/// - A producer that stops before its item is in place is passed over: a consumer looks for the item a few
+///   hundred times, then goes on to the next one. The producer pushes its item again when it goes on. Until
+///   then it counts as an item when *full* is answered.
+/// - `try_pop` answers *empty* only if there was an instant during the call when every item pushed had been
+///   taken or was in the hands of a consumer.
+/// - `try_push` answers *full* only if there was an instant during the call when the items inside and the calls
+///   in progress were [`capacity`](Queue::capacity) together. There are never more items inside than that.
 ///
-/// Those who wait look ever more rarely, for 10 to 200 microseconds by the processor and what they wait for; then
-/// they sleep. They are not served in the order in which they came.
+/// [`push`](Queue::push) and [`pop`](Queue::pop) wait for room or for an item: they spin for 10 to 200
+/// microseconds with growing pauses, then sleep. Waiting threads are not served in the order in which they came.
+///
+/// If dropping an item panics while the queue is dropped, the other items are dropped all the same, and the
+/// first panic goes on afterwards.
 ///
 /// # What it costs
-/// A push and a pop are one `compare_exchange` each. Who collides with another steps aside for some 13
-/// microseconds, and looks then how far the others came. Where nothing is faster than one thread with all
-/// it needs in its own cache, as when all threads do nothing but push and pop, it will be 100 microseconds
-/// the next time: so a single call may take long, but all together they are served fastest. Where many
-/// threads are faster than that, they take their turns by one `fetch_add` each. What the queue finds best is
-/// tried anew from time to time. Who finds the queue full, or empty, looks once more after a pause of up to 10
-/// microseconds, or 3, before it is told so; who comes again is told at once.
+/// A push and a pop are one atomic read-modify-write each, and a plain store to the slot. An empty or full queue
+/// is recognised by loads alone.
 ///
-/// An item of 8 bytes takes 16, in pieces of 256 items (fewer where items are large and few fit in). Pieces
-/// that were emptied are used again. A bounded queue keeps them all while it lives; an unbounded one keeps
-/// four and gives the others back.
-pub struct Queue<T: Send, M: Machine = Native> {
-    tickets: Tickets<M>,
-    blocks: Blocks<T, M>,
+/// An item of 8 bytes takes 16. A bounded queue has its slots, the capacity rounded up to a power of two, from
+/// the start. An unbounded queue has none until the first push; when it is full it gets a ring twice
+/// as large. Its memory is given back when the queue is dropped.
+pub struct Queue<T, M: Machine = Native> {
+    tail: Line<M::Word>,
+    head: Line<M::Word>,
+    hints: Line<Hints<T, M>>,
     shape: QueueShape,
 }
 
-/// What a [`Queue`] should be like.
+// SAFETY: items go from the threads that push them to those that pop or drop them; nothing else of them is shared.
+unsafe impl<T: Send, M: Machine> Send for Queue<T, M> {}
+// SAFETY: as above.
+unsafe impl<T: Send, M: Machine> Sync for Queue<T, M> {}
+
+/// The parameters of a [`Queue`].
 ///
 /// ```
 /// use throng::pool::{Queue, QueueShape};
 ///
-/// let shape = QueueShape { block_bits: 4, ..QueueShape::UNBOUNDED };
-/// let small_pieces = Queue::<u64>::on_machine(shape)?;
+/// let shape = QueueShape { ring_bits: 4, ..QueueShape::UNBOUNDED };
+/// let small_at_first = Queue::<u64>::on_machine(shape)?;
 /// # Ok::<(), throng::ShapeError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueShape {
     /// The most items that fit in, if there is a bound.
     pub capacity: Option<usize>,
-    /// log2 of the items that live in one piece of memory.
-    pub block_bits: u32,
-    /// So often a consumer looks whether an item has come that is on its way, before it passes the
-    /// producer over; and no more often than that one who waits looks before it sleeps.
+    /// log2 of the slots in the first ring of an unbounded queue.
+    pub ring_bits: u32,
+    /// How often a consumer looks for an item whose push is in progress before it passes the producer over, and
+    /// how often at most a waiting thread looks before it sleeps.
     pub polls: u32,
-    /// So many nanoseconds a ticket takes where many threads draw by `fetch_add`: what is thought before it
-    /// has been measured. With 0, nothing is thought to be faster than that.
-    pub bold_ns: u32,
 }
 
 impl QueueShape {
     /// The largest capacity.
     pub const MOST_CAPACITY: usize = 1 << 32;
-    /// The largest pieces.
-    pub const MOST_BLOCK_BITS: u32 = MOST_SLOT_BITS;
+    /// The largest first ring of an unbounded queue, as log2 of its slots.
+    pub const MOST_RING_BITS: u32 = 20;
 
     /// For as many items as there is memory for.
-    pub const UNBOUNDED: Self =
-        QueueShape { capacity: None, block_bits: MOST_SLOT_BITS, polls: 128, bold_ns: 64 };
+    pub const UNBOUNDED: Self = QueueShape { capacity: None, ring_bits: 4, polls: 128 };
 
-    /// For so many items at most, in pieces of 256: see [`for_items_of`](QueueShape::for_items_of) where items
-    /// are large.
+    /// For at most `capacity` items.
     #[must_use]
     pub const fn bounded(capacity: usize) -> Self {
         QueueShape { capacity: Some(capacity), ..Self::UNBOUNDED }
     }
 
-    /// The same for items of so many bytes: where they are large and few fit in, in smaller pieces. A change from
-    /// one piece to the next costs time, and a piece that is never full costs memory.
-    ///
-    /// ```
-    /// use throng::pool::QueueShape;
-    ///
-    /// let shape = QueueShape::bounded(100);
-    /// assert_eq!(shape.for_items_of(8).block_bits, 8);
-    /// assert_eq!(shape.for_items_of(1000).block_bits, 7);
-    /// ```
+    /// A small first ring and one poll: for exhaustive checks.
     #[must_use]
-    pub const fn for_items_of(mut self, bytes: usize) -> Self {
-        const SMALL: usize = 1 << 14;
-        if let Some(capacity) = self.capacity {
-            while self.block_bits > LEAST_BLOCK_BITS
-                && self.block_bits <= Self::MOST_BLOCK_BITS
-                && 1 << (self.block_bits - 1) >= capacity
-                && bytes > SMALL >> self.block_bits
-            {
-                self.block_bits -= 1;
-            }
-        }
-        self
-    }
-
-    /// The smallest pieces, and no patience: what exhaustive checks use.
-    #[must_use]
-    pub const fn tiny(capacity: Option<usize>, block_bits: u32) -> Self {
-        QueueShape { capacity, block_bits, polls: 1, bold_ns: 0 }
+    pub const fn tiny(capacity: Option<usize>, ring_bits: u32) -> Self {
+        QueueShape { capacity, ring_bits, polls: 1 }
     }
 
     fn checked(self) -> Result<Self, ShapeError> {
         if let Some(capacity) = self.capacity {
             ShapeError::check_range("capacity", capacity, 1..=Self::MOST_CAPACITY)?;
         }
-        let most = Self::MOST_BLOCK_BITS as usize;
-        ShapeError::check_range("log2 of the block", self.block_bits as usize, 1..=most)?;
+        let most = Self::MOST_RING_BITS as usize;
+        ShapeError::check_range("log2 of the first ring", self.ring_bits as usize, 0..=most)?;
         Ok(self)
     }
 }
 
-/// How far a pop has come.
-enum Reach<'a, T: Send, M: Machine> {
-    /// To its item.
-    Here(Mine<'a, T, M>),
-    /// A ticket was drawn from this head, but its item is not where it would be, or there is more to do.
-    Elsewhere(Head),
-    /// The queue may be empty, or another was faster.
-    Nowhere,
-}
+/// A consumer that may wait and has drawn a ticket without an item waits at the slot for this many times the
+/// polls of a call that may not: some 50 microseconds.
+const PATIENCE: u32 = 8;
 
-/// An item that has not been pushed: there is a reason, or else its consumer did not wait for it.
+/// An item that was not pushed: for a reason, or because its ticket was left, and then it is pushed again.
 struct NotPushed<T> {
     item: T,
     reason: Option<NoTicket>,
 }
 
-/// log2 of the items in one piece of memory of the smallest queue.
-const LEAST_BLOCK_BITS: u32 = 4;
-/// How many blocks an unbounded queue keeps for later.
-const SPARES: usize = 4;
-/// Entries of its table of blocks. With more blocks than that alive, finding one takes longer.
-const BUCKETS: usize = 256;
-const MOST_BUCKETS: usize = 1 << 16;
+/// Why the first attempt of a pop got no item.
+enum NotPopped {
+    /// A ticket is drawn from this head, and there is more to do.
+    Ticket(Head),
+    /// No ticket is drawn: the queue may be empty, or another consumer was faster.
+    Nothing,
+}
 
-impl<T: Send, M: Machine> Queue<T, M> {
+impl<T, M: Machine> Queue<T, M> {
     /// A queue of this shape, on machine `M`.
     ///
     /// # Errors
-    /// When the capacity is 0 or above [`QueueShape::MOST_CAPACITY`], or the pieces are too large.
+    /// When the capacity is 0 or above [`QueueShape::MOST_CAPACITY`], or the first ring is too large.
     pub fn on_machine(shape: QueueShape) -> Result<Self, ShapeError> {
         Self::starting_at(Ticket::new(0), shape)
     }
 
-    fn starting_at(first: Ticket, shape: QueueShape) -> Result<Self, ShapeError> {
-        let QueueShape { capacity, block_bits, .. } = shape.checked()?;
-        let (spares, buckets) = match capacity {
-            None => (Some(SPARES), BUCKETS),
-            Some(capacity) => {
-                let blocks = (capacity >> block_bits) + 2;
-                (None, (2 * blocks).next_power_of_two().min(MOST_BUCKETS))
-            }
-        };
+    fn starting_at(start: Ticket, shape: QueueShape) -> Result<Self, ShapeError> {
+        let shape = shape.checked()?;
+        // An unbounded queue has no slots yet.
+        let room = shape.capacity.map_or(words::FROZEN, |capacity| capacity as i64);
+        let room = room.min(words::MOST_ROOM);
         Ok(Queue {
-            tickets: Tickets::new(first, &shape),
-            blocks: Blocks::new(first, block_bits, spares, buckets),
+            tail: Line::word::<M>(Tail::new(start, room, 0).0, Place::named("tail")),
+            head: Line::word::<M>(start.0, Place::named("head")),
+            hints: Line::new::<M>(Place::named("hints"), |spot| Hints::new(start, &shape, spot)),
             shape,
         })
     }
@@ -279,7 +246,7 @@ impl<T: Send, M: Machine> Queue<T, M> {
         loop {
             match not.reason {
                 Some(NoTicket::Closed) => return Err(PushError::Closed(not.item)),
-                Some(NoTicket::Full(next)) if !self.tickets.wait_for_room(cpu, next, way_out) => {
+                Some(NoTicket::Full(next)) if !self.wait_for_room(cpu, next, way_out) => {
                     return self.try_push_on(cpu, not.item);
                 }
                 _ => {}
@@ -291,82 +258,105 @@ impl<T: Send, M: Machine> Queue<T, M> {
         }
     }
 
-    /// Nothing is needed any more when one of the rare cases has been seen to, each in a function of its own
-    /// that does all the rest: so the registers that this one uses need not be saved, and that is much of what
-    /// an uncontended push takes. The same holds for [`reach`](Queue::reach).
+    /// The fast path of a push. Each rare case is a function of its own that does all the rest: this one
+    /// then need not save registers, which is much of what an uncontended push takes. The same holds for
+    /// [`pop_once`](Queue::pop_once).
     #[inline(always)]
     fn push_once(&self, cpu: &M::Cpu, item: T) -> Result<(), NotPushed<T>> {
-        let hint = self.blocks.hint(Side::Push);
-        let Some(drawn) = self.tickets.draw_push_at_once() else {
+        let Some(drawn) = self.draw_push_at_once() else {
             return self.push_slowly(cpu, item);
         };
-        let Some(found) = self.blocks.find(drawn.ticket, &hint) else {
-            return self.push_elsewhere(cpu, drawn, item);
-        };
-        // Only where it is: when the item is in, the slot may be given back at any time.
-        let slot: *const Slot<T, M> = found.slot;
-        // SAFETY: the ticket was drawn to push with, and is used here only.
-        unsafe { found.slot.put(found.this_use, item) };
-        M::prefetch(Blocks::lines_after(slot));
-        if self.blocks.may_have_gone() || drawn.is_awaited {
-            return self.push_disputed(drawn, slot, found.this_use);
+        let ring = self.last();
+        let seat = ring.seat(drawn.ticket);
+        if !ring.holds(drawn.ticket) || !seat.is_empty() {
+            return self.push_with(cpu, drawn, item);
         }
-        Ok(())
+        // SAFETY: the ticket was drawn to push with, and the slot is empty for it.
+        unsafe { self.put(seat, drawn, item) }
     }
 
-    /// Where the queue may be full, or another was faster.
     #[cold]
     #[inline(never)]
     fn push_slowly(&self, cpu: &M::Cpu, item: T) -> Result<(), NotPushed<T>> {
-        match self.tickets.draw_push(cpu) {
-            Ok(drawn) => self.push_elsewhere(cpu, drawn, item),
+        match self.draw_push() {
+            Ok(drawn) => self.push_with(cpu, drawn, item),
             Err(reason) => Err(NotPushed { item, reason: Some(reason) }),
         }
     }
 
-    /// In a block that is scattered; or in one, or half of one, that nobody has come to before or not many.
+    /// Pushes with a ticket whose slot was not looked for, or is not empty.
     #[cold]
     #[inline(never)]
-    fn push_elsewhere(&self, cpu: &M::Cpu, drawn: ToPush, item: T) -> Result<(), NotPushed<T>> {
-        let ticket = drawn.ticket;
-        if let Some(found) = self.blocks.find_scattered(Side::Push, ticket) {
-            let slot: *const Slot<T, M> = found.slot;
-            // SAFETY: the ticket was drawn to push with, and is used here only.
-            unsafe { found.slot.put(found.this_use, item) };
-            if self.blocks.may_have_gone() || drawn.is_awaited {
-                return self.push_disputed(drawn, slot, found.this_use);
-            }
-            return Ok(());
+    fn push_with(&self, cpu: &M::Cpu, drawn: Drawn, item: T) -> Result<(), NotPushed<T>> {
+        let seat = self.seat_of(drawn.ticket);
+        if !seat.is_empty() {
+            self.grow(seat.ring);
         }
-        let found = self.blocks.find_anew(Side::Push, ticket);
-        let slot: *const Slot<T, M> = found.slot;
-        // SAFETY: the ticket was drawn to push with, and is used here only.
-        unsafe { found.slot.put(found.this_use, item) };
-        let pushed = self.push_disputed(drawn, slot, found.this_use);
-        if self.blocks.is_half_way(ticket) {
-            self.tickets.look_at_producers(cpu);
-            self.blocks.prepare_after(ticket, self.tickets.is_crowded());
+        if !seat.is_empty() && !self.becomes_empty(cpu, seat) {
+            self.leave_push(seat);
+            return Err(NotPushed { item, reason: None });
         }
-        pushed
+        // SAFETY: the ticket was drawn to push with, and the slot is empty for it.
+        unsafe { self.put(seat, drawn, item) }
     }
 
-    /// The item is in its slot, but its consumer may have gone without it, or must be told.
+    /// Puts an item into the slot of its ticket.
+    ///
+    /// # Safety
+    /// As for [`Seat::put`].
+    #[inline(always)]
+    unsafe fn put(&self, seat: Seat<'_, T, M>, drawn: Drawn, item: T) -> Result<(), NotPushed<T>> {
+        // SAFETY: as the caller promises.
+        unsafe { seat.put(item) };
+        if self.hints.left.may_be_any() || drawn.consumers_sleep {
+            return self.after_push(drawn);
+        }
+        Ok(())
+    }
+
+    /// Whether the slot becomes empty for a producer that does not wait long for it.
+    fn becomes_empty(&self, cpu: &M::Cpu, seat: Seat<'_, T, M>) -> bool {
+        let is_held_up = self.hints.left.is_any() && self.hints.left.has_slot(seat);
+        seat.wait_until_empty(cpu, if is_held_up { 0 } else { self.hints.polls() })
+    }
+
+    /// The producer leaves its ticket: the consumer of the lap before is stopped.
+    #[cold]
+    fn leave_push(&self, seat: Seat<'_, T, M>) {
+        let left = &self.hints.left;
+        left.add(seat, Side::Producer);
+        M::heavy_fence();
+        // If the consumer has left as well, the producer will not look for its entry.
+        left.remove_consumer(seat.ticket);
+        self.skip_laps(seat);
+    }
+
+    /// Makes a slot skip the laps that producers have left. A producer may sleep because the ticket at the head is one
+    /// of them: then it can go on, though the head has not moved.
+    fn skip_laps(&self, seat: Seat<'_, T, M>) {
+        if self.hints.left.skip_laps(seat) && self.head().producers_sleep() {
+            self.wake_producers();
+        }
+    }
+
+    /// An item is in place; a ticket was left, or consumers sleep.
     #[cold]
     #[inline(never)]
-    fn push_disputed(
-        &self,
-        drawn: ToPush,
-        slot: *const Slot<T, M>,
-        this_use: Use,
-    ) -> Result<(), NotPushed<T>> {
-        let back = self.blocks.take_back(drawn.ticket, slot, this_use);
-        if drawn.is_awaited {
-            self.tickets.tell_item();
+    fn after_push(&self, drawn: Drawn) -> Result<(), NotPushed<T>> {
+        if drawn.consumers_sleep {
+            self.wake_consumers();
         }
-        match back {
-            None => Ok(()),
-            Some(item) => Err(NotPushed { item, reason: None }),
+        M::fence(SeqCst);
+        let (left, seat) = (&self.hints.left, self.seat_of(drawn.ticket));
+        if left.has_consumer(seat.ticket)
+            && let Some(item) = seat.take_disputed()
+        {
+            left.remove_consumer(seat.ticket);
+            M::fence(SeqCst);
+            self.skip_laps(seat);
+            return Err(NotPushed { item, reason: None });
         }
+        Ok(())
     }
 
     /// Pops if there is an item. Never waits.
@@ -375,116 +365,119 @@ impl<T: Send, M: Machine> Queue<T, M> {
     /// When the queue is empty, and whether it is closed.
     #[inline(always)]
     pub fn try_pop_on(&self, cpu: &M::Cpu) -> Result<T, PopError> {
-        match self.reach()? {
-            Reach::Here(found) => Ok(found.take()),
-            other => self.try_pop_from(cpu, other),
-        }
+        self.pop_once().or_else(|not| self.pop_again(cpu, not, 0))
     }
 
-    #[cold]
-    #[inline(never)]
-    fn try_pop_from<'a>(&'a self, cpu: &M::Cpu, mut reach: Reach<'a, T, M>) -> Result<T, PopError> {
-        loop {
-            if let Some(item) = self.pop_from(cpu, reach)? {
-                return Ok(item);
-            }
-            reach = self.reach()?;
-        }
-    }
-
-    /// Draws a ticket, and finds its item, if that can be done at once. Only where it is, so that a large item
-    /// is not copied from here to there.
+    /// The fast path of a pop.
     #[inline(always)]
-    fn reach(&self) -> Result<Reach<'_, T, M>, PopError> {
-        // Where slots stay, one can look whether the item is there before the ticket is drawn: then there is
-        // no need to know how far the producers are, or to touch their word.
-        let (head, found) = if self.blocks.stay()
-            && let Some(head) = self.tickets.look_at_head()
-        {
-            match self.blocks.find(head.next(), &self.blocks.hint(Side::Pop)) {
-                Some(found) if found.is_full() && self.tickets.draw_pop_from(head) => (head, found),
-                Some(_) => return Ok(Reach::Nowhere),
-                None => return Ok(self.reach_scattered(head)),
-            }
-        } else {
-            if self.tickets.is_empty_still() {
-                return Err(PopError::Empty);
-            }
-            let hint = self.blocks.hint(Side::Pop);
-            let Some(head) = self.tickets.draw_pop_at_once()? else {
-                return Ok(Reach::Nowhere);
-            };
-            match self.blocks.find(head.next(), &hint) {
-                Some(found) if found.is_full() => (head, found),
-                _ => return Ok(Reach::Elsewhere(head)),
-            }
-        };
-        if head.is_awaited() {
-            return Ok(Reach::Elsewhere(head));
+    fn pop_once(&self) -> Result<T, NotPopped> {
+        // Read once: another thread may change it.
+        let is_drawn = self.hints.pops_by_fetch_add();
+        let head = if is_drawn { self.draw_pop_by_fetch_add() } else { self.head() };
+        let ring = self.front();
+        let not = if is_drawn { NotPopped::Ticket(head) } else { NotPopped::Nothing };
+        if !ring.holds(head.next()) {
+            return Err(not);
         }
-        if self.tickets.has_many_after(head) {
-            // A slot is read and then written. If its line comes to be written at once, it comes once only.
-            M::prefetch(Blocks::lines_after(found.slot));
+        let seat = ring.seat(head.next());
+        if !seat.is_full() || !is_drawn && !self.draw_pop_from(head) {
+            return Err(not);
         }
-        // SAFETY: the ticket was drawn to pop with, and the item is there.
-        Ok(Reach::Here(unsafe { found.mine() }))
+        if head.producers_sleep() {
+            return Err(NotPopped::Ticket(head));
+        }
+        // SAFETY: the ticket was drawn to pop with, and the slot is full.
+        Ok(unsafe { self.take(seat) })
     }
 
-    /// The same in a block that is scattered, where slots stay: a crowd pushes, and one who is alone pops.
-    #[cold]
-    #[inline(never)]
-    fn reach_scattered(&self, head: Head) -> Reach<'_, T, M> {
-        match self.blocks.find_scattered(Side::Pop, head.next()) {
-            Some(found) if found.is_full() && self.tickets.draw_pop_from(head) => {
-                Reach::Elsewhere(head)
-            }
-            _ => Reach::Nowhere,
-        }
-    }
-
-    /// The item that is within reach, or another; `None` where its producer did not come in time.
-    fn pop_from(&self, cpu: &M::Cpu, reach: Reach<'_, T, M>) -> Result<Option<T>, PopError> {
-        match reach {
-            Reach::Here(found) => Ok(Some(found.take())),
-            Reach::Elsewhere(head) => Ok(self.pop_elsewhere(cpu, head)),
-            Reach::Nowhere => Ok(self.pop_elsewhere(cpu, self.tickets.draw_pop(cpu)?)),
-        }
-    }
-
-    /// A ticket was drawn from this head: of a block that is scattered; or of one, or half of one, that nobody
-    /// has come to before or not many; or the item was not there; or producers wait for room.
-    fn pop_elsewhere(&self, cpu: &M::Cpu, head: Head) -> Option<T> {
-        if head.is_awaited() {
-            self.tickets.tell_room();
-        }
-        let ticket = head.next();
-        if let Some(found) = self.blocks.find_scattered(Side::Pop, ticket)
-            && found.is_full()
-        {
-            // SAFETY: the ticket was drawn to pop with, and the item is there.
-            return Some(unsafe { found.mine() }.take());
-        }
-        let found = self.blocks.find_anew(Side::Pop, ticket);
-        // SAFETY: the ticket was drawn to pop with, and its item has not been taken.
-        let item = unsafe { found.slot.take(found.this_use) };
-        let item = item.or_else(|| self.take_late(cpu, ticket));
-        if self.blocks.is_half_way(ticket) {
-            self.tickets.look_at_consumers(cpu);
-            self.blocks.retire_before(ticket);
+    /// Takes the item of a seat.
+    ///
+    /// # Safety
+    /// As for [`Seat::take`].
+    #[inline(always)]
+    unsafe fn take(&self, seat: Seat<'_, T, M>) -> T {
+        // SAFETY: as the caller promises.
+        let item = unsafe { seat.take() };
+        if self.hints.left.may_be_any() {
+            self.after_pop(seat.ticket);
         }
         item
     }
 
-    /// The item of a ticket drawn to pop with, which was not there at first. Waits a little, if its
-    /// producer is on the way.
-    fn take_late(&self, cpu: &M::Cpu, ticket: Ticket) -> Option<T> {
-        let Found { slot, this_use } = self.blocks.find_again(ticket);
-        let polls = self.tickets.polls_for(ticket);
-        slot.wait_a_little(cpu, this_use, polls);
-        // SAFETY: the caller has not got the item, and has not given up.
-        let item = unsafe { slot.take(this_use) }.or_else(|| self.blocks.give_up(ticket));
-        if item.is_none() && polls > 0 {
-            self.tickets.tell_passed_over();
+    /// A slot was emptied, and a ticket was left: perhaps by the next producer of this slot.
+    #[cold]
+    #[inline(never)]
+    fn after_pop(&self, ticket: Ticket) {
+        M::fence(SeqCst);
+        self.skip_laps(self.seat_of(ticket));
+    }
+
+    /// Goes on from where the first attempt ended. A consumer that has drawn a ticket for which there is no item
+    /// looks for one at most `patience` times before it leaves the ticket.
+    #[cold]
+    #[inline(never)]
+    fn pop_again(&self, cpu: &M::Cpu, mut not: NotPopped, patience: u32) -> Result<T, PopError> {
+        loop {
+            let head = match not {
+                NotPopped::Ticket(head) => head,
+                NotPopped::Nothing => self.draw_pop(cpu)?,
+            };
+            if head.producers_sleep() {
+                self.wake_producers();
+            }
+            let popped = match self.confirm(cpu, head.next(), patience)? {
+                Confirmed::Drawn => self.take_late(cpu, self.seat_of(head.next())),
+                Confirmed::Left => self.finish_leaving(self.seat_of(head.next())),
+            };
+            if let Some(item) = popped {
+                return Ok(item);
+            }
+            not = NotPopped::Nothing;
+        }
+    }
+
+    /// Takes the item of a ticket that was drawn to pop with and to push with. `None` if that ticket was left.
+    fn take_late(&self, cpu: &M::Cpu, seat: Seat<'_, T, M>) -> Option<T> {
+        if seat.is_full() {
+            // SAFETY: the ticket was drawn to pop with, and the slot is full.
+            return Some(unsafe { self.take(seat) });
+        }
+        let left = &self.hints.left;
+        let is_left = || seat.is_over() || left.is_any() && left.has_producer(seat);
+        if is_left() {
+            return None;
+        }
+        if seat.wait_until_full(cpu, self.hints.polls()) {
+            self.hints.fewer_polls(self.shape.polls);
+            // SAFETY: as above.
+            return Some(unsafe { self.take(seat) });
+        }
+        if is_left() {
+            return None;
+        }
+        self.leave_pop(seat)
+    }
+
+    /// The consumer leaves its ticket: the producer is stopped. Or it gets the item in the last moment.
+    #[cold]
+    fn leave_pop(&self, seat: Seat<'_, T, M>) -> Option<T> {
+        self.hints.left.add(seat, Side::Consumer);
+        M::heavy_fence();
+        self.finish_leaving(seat)
+    }
+
+    /// The consumer has left a ticket that was drawn to push with. It may take the item by compare-exchange only.
+    fn finish_leaving(&self, seat: Seat<'_, T, M>) -> Option<T> {
+        let left = &self.hints.left;
+        let item = seat.take_disputed();
+        if item.is_some() || seat.is_over() || left.has_producer(seat) {
+            left.remove_consumer(seat.ticket);
+        }
+        if item.is_some() {
+            M::fence(SeqCst);
+            self.skip_laps(seat);
+        } else {
+            self.hints.more_polls();
         }
         item
     }
@@ -495,23 +488,21 @@ impl<T: Send, M: Machine> Queue<T, M> {
     /// When the way out opened, or the queue is empty and closed.
     #[inline(always)]
     pub fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError> {
-        match self.reach() {
-            Ok(Reach::Here(found)) => Ok(found.take()),
-            other => self.pop_later(cpu, other, way_out),
-        }
+        self.pop_once().or_else(|not| self.pop_later(cpu, not, way_out))
     }
 
     #[cold]
     #[inline(never)]
-    fn pop_later<'a>(
-        &'a self,
+    fn pop_later(
+        &self,
         cpu: &M::Cpu,
-        reach: Result<Reach<'a, T, M>, PopError>,
+        not: NotPopped,
         way_out: &WayOut<'_, M>,
     ) -> Result<T, PopError> {
-        let mut popped = reach.and_then(|reach| self.try_pop_from(cpu, reach));
+        let mut popped = self.pop_again(cpu, not, PATIENCE * self.shape.polls);
         while let Err(PopError::Empty) = popped {
-            let may_have_come = self.tickets.wait_for_item(cpu, way_out);
+            self.pause_for_items(cpu);
+            let may_have_come = self.wait_for_item(cpu, way_out);
             popped = self.try_pop_on(cpu);
             if !may_have_come {
                 break;
@@ -520,22 +511,22 @@ impl<T: Send, M: Machine> Queue<T, M> {
         popped
     }
 
-    /// Closes the queue: pushes are refused from now on; what is inside can still be popped. Tells whether
+    /// Closes the queue: pushes are refused from now on; what is inside can still be popped. Returns whether
     /// this call closed it.
     pub fn close_on(&self, _cpu: &M::Cpu) -> bool {
-        self.tickets.close()
+        self.close_tickets()
     }
 
     /// Whether the queue is closed.
     pub fn is_closed(&self) -> bool {
-        self.tickets.is_closed()
+        Tail(self.tail.load(Acquire)).is_closed()
     }
 
-    /// How many items are inside, pushes in progress included. While others push and pop, that is a
+    /// How many items are inside, pushes in progress included. While other threads push and pop, this is a
     /// number from the past.
     pub fn len(&self) -> usize {
-        let front = self.tickets.front();
-        let items = self.tickets.end().ahead_of(front).max(0) as usize;
+        let front = self.head().next();
+        let items = self.end().ahead_of(front).max(0) as usize;
         self.capacity().map_or(items, |capacity| items.min(capacity))
     }
 
@@ -566,7 +557,7 @@ impl<T: Send, M: Machine> Jobs<T, M> for Queue<T, M> {
     }
 }
 
-impl<T: Send, M: Machine> fmt::Debug for Queue<T, M> {
+impl<T, M: Machine> fmt::Debug for Queue<T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Queue")
             .field("len", &self.len())
@@ -576,17 +567,32 @@ impl<T: Send, M: Machine> fmt::Debug for Queue<T, M> {
     }
 }
 
-impl<T: Send, M: Machine> Drop for Queue<T, M> {
-    /// Drops what is inside. Where that panics, the rest is dropped all the same.
+impl<T, M: Machine> Drop for Queue<T, M> {
+    /// Drops the items inside, all of them even if some panic, and the rings after the first.
     fn drop(&mut self) {
-        struct Rest<'a, T: Send, M: Machine>(&'a mut Queue<T, M>);
-
-        impl<T: Send, M: Machine> Drop for Rest<'_, T, M> {
-            fn drop(&mut self) {
-                self.0.blocks.left().for_each(drop);
+        let mut panicked = None;
+        let mut drop_items = |ring: &mut Ring<T, M>| {
+            if !mem::needs_drop::<T>() {
+                return;
             }
+            for slot in ring.slots_mut() {
+                let dropped = panic::catch_unwind(AssertUnwindSafe(|| drop(slot.take_left())));
+                panicked = panicked.take().or(dropped.err());
+            }
+        };
+        let first = &mut self.hints.first;
+        drop_items(first);
+        let mut address = first.next.load(Relaxed);
+        while address != 0 {
+            // SAFETY: made by `add_ring`, and no other thread uses the queue.
+            let mut ring = unsafe { Box::from_raw(Self::ring_at(address).cast_mut()) };
+            drop_items(&mut ring);
+            address = ring.next.load(Relaxed);
         }
-
-        Rest(self).0.blocks.left().for_each(drop);
+        if let Some(panic) = panicked
+            && !thread::panicking()
+        {
+            panic::resume_unwind(panic);
+        }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Queue, QueueShape, Reach};
+use super::{Queue, QueueShape};
 use crate::machine::{Native, WayOut};
 use crate::pool::{Closed, PopError, PushError};
 
-impl<T: Send> Queue<T> {
+impl<T> Queue<T> {
     /// A queue for as many items as there is memory for.
     #[must_use]
     pub fn unbounded() -> Self {
@@ -19,8 +19,7 @@ impl<T: Send> Queue<T> {
     /// If `capacity` is 0 or above [`QueueShape::MOST_CAPACITY`].
     #[must_use]
     pub fn bounded(capacity: usize) -> Self {
-        let shape = QueueShape::bounded(capacity).for_items_of(size_of::<T>());
-        Self::on_machine(shape).unwrap_or_else(|error| panic!("{error}"))
+        Self::on_machine(QueueShape::bounded(capacity)).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Pushes; waits for room.
@@ -38,10 +37,8 @@ impl<T: Send> Queue<T> {
     /// Pops; waits for an item. `None` when the queue is closed and empty.
     #[inline(always)]
     pub fn pop(&self) -> Option<T> {
-        match self.reach() {
-            Ok(Reach::Here(item)) => Some(item.take()),
-            other => self.pop_later(&Native::cpu(), other, &WayOut::none()).ok(),
-        }
+        let pop_later = |not| self.pop_later(&Native::cpu(), not, &WayOut::none());
+        self.pop_once().or_else(pop_later).ok()
     }
 
     /// Pushes if there is room. Never waits.
@@ -103,8 +100,8 @@ impl<T: Send> Queue<T> {
         self.pop_on(&cpu, &WayOut::after(&cpu, timeout))
     }
 
-    /// Closes the queue: pushes are refused from now on, who waits with one is told so; what is inside can
-    /// still be popped. Tells whether this call closed it.
+    /// Closes the queue: pushes are refused from now on, also those that wait for room; what is inside can
+    /// still be popped. Returns whether this call closed it.
     pub fn close(&self) -> bool {
         self.close_on(&Native::cpu())
     }
@@ -132,11 +129,11 @@ impl<T: Send> Queue<T> {
 
 /// See [`Queue::iter`].
 #[derive(Debug)]
-pub struct Iter<'a, T: Send> {
+pub struct Iter<'a, T> {
     queue: &'a Queue<T>,
 }
 
-impl<T: Send> Iterator for Iter<'_, T> {
+impl<T> Iterator for Iter<'_, T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
@@ -144,7 +141,7 @@ impl<T: Send> Iterator for Iter<'_, T> {
     }
 }
 
-impl<'a, T: Send> IntoIterator for &'a Queue<T> {
+impl<'a, T> IntoIterator for &'a Queue<T> {
     type Item = T;
     type IntoIter = Iter<'a, T>;
 
@@ -155,11 +152,11 @@ impl<'a, T: Send> IntoIterator for &'a Queue<T> {
 
 /// See [`Queue::drain`].
 #[derive(Debug)]
-pub struct Drain<'a, T: Send> {
+pub struct Drain<'a, T> {
     queue: &'a Queue<T>,
 }
 
-impl<T: Send> Iterator for Drain<'_, T> {
+impl<T> Iterator for Drain<'_, T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {

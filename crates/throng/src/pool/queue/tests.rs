@@ -8,16 +8,17 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::pool::Closed;
+use left::Side;
 
-fn tiny(capacity: Option<usize>, block_bits: u32) -> Queue<u64> {
-    Queue::on_machine(QueueShape::tiny(capacity, block_bits)).expect("it can be built")
+fn tiny(capacity: Option<usize>, ring_bits: u32) -> Queue<u64> {
+    Queue::on_machine(QueueShape::tiny(capacity, ring_bits)).expect("it can be built")
 }
 
 #[test]
 fn items_leave_as_they_came() {
-    for block_bits in [1, 3, 8] {
+    for ring_bits in [0, 1, 3, 8] {
         for capacity in [None, Some(1), Some(2), Some(5), Some(100)] {
-            let queue = tiny(capacity, block_bits);
+            let queue = tiny(capacity, ring_bits);
             let room = capacity.unwrap_or(70) as u64;
             for round in 0..50 {
                 for item in 0..room {
@@ -56,26 +57,33 @@ fn tickets_begin_again_after_the_last() {
     }
 }
 
-#[test]
-fn memory_returns_when_the_queue_is_drained() {
-    let queue = Queue::unbounded();
-    for item in 0..100_000_u64 {
-        queue.push(item).expect("it is open");
+/// The sizes of the rings of a queue.
+fn rings(queue: &Queue<u64>) -> Vec<usize> {
+    let mut rings = Vec::new();
+    let mut ring = &queue.hints.first;
+    loop {
+        rings.push(ring.len());
+        match ring.next.load(Acquire) {
+            0 => return rings,
+            // SAFETY: rings live as long as the queue.
+            next => ring = unsafe { &*Queue::<u64>::ring_at(next) },
+        }
     }
-    assert!(queue.blocks.allocated() >= 100_000 / 256);
-    assert_eq!(queue.drain().count(), 100_000);
-    assert!(queue.blocks.allocated() <= SPARES + 2, "{} pieces", queue.blocks.allocated());
-    // And it does not grow when the same is done again and again.
-    let frames = queue.blocks.frames_made();
-    for _ in 0..10 {
-        (0..100_000_u64).for_each(|item| queue.push(item).expect("it is open"));
-        assert_eq!(queue.drain().count(), 100_000);
-    }
-    assert!(queue.blocks.frames_made() <= frames + 2);
 }
 
 #[test]
-fn what_polls_an_empty_or_full_or_closed_queue_changes_nothing() {
+fn an_unbounded_queue_doubles_its_ring_and_keeps_the_last() {
+    let queue = Queue::unbounded();
+    assert_eq!(rings(&queue), [0], "nothing is allocated before the first push");
+    for _ in 0..10 {
+        (0..1000).for_each(|item| queue.push(item).expect("it is open"));
+        assert!(queue.drain().eq(0..1000));
+    }
+    assert_eq!(rings(&queue), [0, 16, 32, 64, 128, 256, 512, 1024]);
+}
+
+#[test]
+fn polling_an_empty_or_full_or_closed_queue_changes_nothing() {
     let queue = tiny(Some(2), 1);
     for _ in 0..10_000 {
         assert_eq!(queue.try_pop(), Err(PopError::Empty));
@@ -96,15 +104,14 @@ fn what_polls_an_empty_or_full_or_closed_queue_changes_nothing() {
         assert_eq!(queue.pop(), None);
         assert_eq!(queue.try_pop(), Err(PopError::Closed));
     }
-    assert!(queue.blocks.allocated() <= 4);
 }
 
-/// Each of them draws a ticket that is void, and of void tickets there must not be too many.
+/// A closed queue counts void draws in bits that must not run over.
 #[test]
 fn a_crowd_of_producers_does_not_open_a_closed_queue() {
     for capacity in [None, Some(2), Some(1000)] {
         let queue = tiny(capacity, 1);
-        queue.tickets.be_bold();
+        queue.hints.look_first(false);
         assert!(queue.close());
         for _ in 0..1 << 19 {
             assert_eq!(queue.try_push(3), Err(PushError::Closed(3)));
@@ -113,84 +120,127 @@ fn a_crowd_of_producers_does_not_open_a_closed_queue() {
     }
 }
 
-/// Else who never gets the place that it sees would wait on, round after round.
+/// Otherwise a thread that never gets the place that it sees would wait on, round after round.
 #[test]
-fn when_the_time_is_over_nobody_waits_though_there_is_room_or_an_item() {
+fn when_the_time_is_over_a_wait_ends_though_there_is_room_or_an_item() {
     let (queue, cpu) = (tiny(Some(2), 1), Native::cpu());
     let (over, never) = (WayOut::after(&cpu, Duration::ZERO), WayOut::none());
-    assert!(!queue.tickets.wait_for_room(&cpu, Ticket::new(0), &over));
-    assert!(queue.tickets.wait_for_room(&cpu, Ticket::new(0), &never));
+    assert!(!queue.wait_for_room(&cpu, Ticket::new(0), &over));
+    assert!(queue.wait_for_room(&cpu, Ticket::new(0), &never));
     queue.push(1).expect("it is open");
-    assert!(!queue.tickets.wait_for_item(&cpu, &over));
-    assert!(queue.tickets.wait_for_item(&cpu, &never));
-}
-
-/// Else nobody would put the next block in place, or retire those that are done.
-#[test]
-fn who_comes_half_way_finds_no_hint_though_a_later_one_left_it() {
-    let queue = tiny(None, 3);
-    // The second block, scattered; in its middle, and after that.
-    queue.blocks.prepare_after(Ticket::new(0), true);
-    let (half_way, later) = (Ticket::new(8 + 4), Ticket::new(8 + 6));
-    queue.blocks.find_anew(Side::Push, later);
-    assert!(queue.blocks.find_scattered(Side::Push, later).is_some());
-    assert!(queue.blocks.find_scattered(Side::Push, half_way).is_none());
+    assert!(!queue.wait_for_item(&cpu, &over));
+    assert!(queue.wait_for_item(&cpu, &never));
 }
 
 #[test]
 fn a_producer_that_was_passed_over_keeps_its_item() {
-    let queue = tiny(None, 2);
-    pass_over(&queue);
-    // The same where a look without a fence proves nothing.
-    let queue = tiny(None, 2);
-    queue.blocks.be_careful();
-    pass_over(&queue);
-    for item in 0..100 {
-        assert_eq!(queue.push(item), Ok(()));
-        assert_eq!(queue.try_pop(), Ok(item));
+    for capacity in [None, Some(4)] {
+        let queue = tiny(capacity, 2);
+        let stopped = queue.draw_push().expect("there is room");
+        queue.push(8).expect("it is open");
+        // The first ticket has no item, but the second has.
+        assert_eq!(queue.try_pop(), Ok(8));
+        assert_eq!(queue.try_pop(), Err(PopError::Empty));
+        assert!(queue.hints.left.has_consumer(stopped.ticket));
+        let seat = queue.seat_of(stopped.ticket);
+        // SAFETY: the ticket was drawn above, and is used here only.
+        let pushed = unsafe { queue.put(seat, stopped, 7) };
+        assert!(matches!(pushed, Err(NotPushed { item: 7, reason: None })), "to be pushed again");
+        assert!(!queue.hints.left.is_any());
+        for item in 0..100 {
+            assert_eq!(queue.push(item), Ok(()));
+            assert_eq!(queue.try_pop(), Ok(item));
+        }
     }
 }
 
-fn pass_over(queue: &Queue<u64>) {
-    let cpu = Native::cpu();
-    let stopped = queue.tickets.draw_push(&cpu).expect("there is room").ticket;
-    queue.push(8).expect("it is open");
-    // The first ticket has no item, but the second has.
-    assert_eq!(queue.try_pop(), Ok(8));
-    assert_eq!(queue.try_pop(), Err(PopError::Empty));
-    let Found { slot, this_use } = queue.blocks.find_again(stopped);
-    // SAFETY: the ticket was drawn above, and is used here only.
-    unsafe { slot.put(this_use, 7) };
-    assert_eq!(queue.blocks.take_back(stopped, slot, this_use), Some(7));
-    assert_eq!(queue.blocks.take_back(stopped, slot, this_use), None, "once");
-}
-
 #[test]
-fn a_consumer_in_a_hurry_takes_what_came_in_the_last_moment() {
+fn a_consumer_that_leaves_takes_what_came_in_the_last_moment() {
     let queue = tiny(None, 2);
-    let cpu = Native::cpu();
-    let ticket = queue.tickets.draw_push(&cpu).expect("there is room").ticket;
-    assert_eq!(queue.tickets.draw_pop(&cpu).map(Head::next), Ok(ticket));
-    let Found { slot, this_use } = queue.blocks.find_again(ticket);
+    let drawn = queue.draw_push().expect("there is room");
+    assert_eq!(queue.draw_pop(&Native::cpu()).map(Head::next), Ok(drawn.ticket));
+    let seat = queue.seat_of(drawn.ticket);
     // SAFETY: the ticket was drawn above, and is used here only.
-    unsafe { slot.put(this_use, 7) };
-    assert_eq!(queue.blocks.give_up(ticket), Some(7));
-    assert_eq!(queue.blocks.take_back(ticket, slot, this_use), None, "the consumer has it");
+    assert!(unsafe { queue.put(seat, drawn, 7) }.is_ok());
+    assert_eq!(queue.leave_pop(seat), Some(7));
+    assert!(queue.after_push(drawn).is_ok(), "the consumer has it");
+    assert!(!queue.hints.left.is_any());
 }
 
 #[test]
-fn nobody_can_ask_for_the_impossible() {
+fn a_stopped_consumer_takes_one_place_out_of_use_until_it_goes_on() {
+    let queue = tiny(Some(2), 1);
+    queue.push(1).expect("it is open");
+    queue.push(2).expect("it is open");
+    let stopped = queue.draw_pop(&Native::cpu()).expect("there is an item").next();
+    // Its slot is needed for the third item.
+    assert_eq!(queue.try_push(3), Err(PushError::Full(3)));
+    assert_eq!(queue.try_pop(), Ok(2));
+    assert_eq!((queue.try_push(4), queue.try_pop()), (Ok(()), Ok(4)), "the other slot");
+    assert!(queue.hints.left.is_any());
+    let seat = queue.seat_of(stopped);
+    // SAFETY: the ticket was drawn above, the item is there, and is taken once.
+    assert_eq!(unsafe { queue.take(seat) }, 1);
+    assert!(!queue.hints.left.is_any(), "the slot has skipped the laps that were left");
+    for item in 0..20 {
+        assert_eq!((queue.try_push(item), queue.try_push(item)), (Ok(()), Ok(())));
+        assert_eq!((queue.try_pop(), queue.try_pop()), (Ok(item), Ok(item)));
+    }
+}
+
+#[test]
+fn a_ticket_drawn_in_vain_is_passed_over_by_its_producer() {
+    let queue = tiny(Some(4), 2);
+    queue.hints.pop_by_fetch_add();
+    assert_eq!(queue.try_pop(), Err(PopError::Empty));
+    assert!(!queue.hints.pops_by_fetch_add(), "consumers look first again");
+    assert!(queue.hints.left.has_consumer(Ticket::new(0)));
+    assert_eq!(queue.try_push(1), Ok(()));
+    assert!(!queue.hints.left.is_any());
+    assert_eq!((queue.try_pop(), queue.try_pop()), (Ok(1), Err(PopError::Empty)));
+}
+
+#[test]
+fn more_tickets_can_be_left_than_a_table_has_entries() {
+    let queue = tiny(Some(64), 6);
+    let stopped: Vec<Drawn> = (0..40).map(|_| queue.draw_push().expect("there is room")).collect();
+    assert_eq!(queue.try_pop(), Err(PopError::Empty));
+    for drawn in stopped {
+        let seat = queue.seat_of(drawn.ticket);
+        // SAFETY: the ticket was drawn above, and is used here only.
+        assert!(unsafe { queue.put(seat, drawn, 7) }.is_err());
+    }
+    assert!(!queue.hints.left.is_any());
+    assert!((0..64).all(|item| queue.try_push(item).is_ok()));
+    assert!(queue.drain().eq(0..64));
+}
+
+/// The entry of a table names a slot by a ticket; in a larger ring that may be another slot.
+#[test]
+fn producers_that_left_a_ring_are_not_looked_for_in_the_next() {
+    let queue = tiny(None, 0);
+    queue.push(0).expect("it is open");
+    let seat = queue.seat_of(Ticket::new(0));
+    queue.hints.left.add(seat, Side::Producer);
+    (1..10).for_each(|item| queue.push(item).expect("it is open"));
+    for number in 1..10 {
+        assert!(!queue.hints.left.has_producer(queue.seat_of(Ticket::new(number))));
+    }
+}
+
+#[test]
+fn absurd_capacities_are_refused() {
     for capacity in [0, QueueShape::MOST_CAPACITY + 1, usize::MAX] {
         let refused = Queue::<u8>::on_machine(QueueShape::bounded(capacity)).expect_err("absurd");
         assert!(refused.to_string().starts_with("capacity "), "{refused}");
     }
-    let large = QueueShape { block_bits: 40, ..QueueShape::UNBOUNDED };
+    let large = QueueShape { ring_bits: 40, ..QueueShape::UNBOUNDED };
     assert!(Queue::<u8>::on_machine(large).is_err());
     assert!(catch_unwind(|| Queue::<u8>::bounded(0)).is_err());
 }
 
 #[test]
-fn who_sleeps_is_woken() {
+fn sleeping_threads_are_woken() {
     let queue = Queue::bounded(1);
     let start = Instant::now();
     thread::scope(|scope| {
@@ -221,9 +271,9 @@ fn who_sleeps_is_woken() {
     assert!(start.elapsed() < Duration::from_secs(5));
 }
 
-/// Who is not told sleeps for 20 ms, or what is left of them.
+/// A thread that is not woken sleeps for 20 ms, or what is left of them.
 #[test]
-fn who_sleeps_is_told_of_every_item_and_of_all_room() {
+fn sleeping_threads_are_woken_for_every_item_and_for_all_room() {
     const ROUNDS: u32 = 100;
     let queue = Queue::bounded(1);
     let when_it_sleeps = |sleeps: &dyn Fn() -> bool| {
@@ -237,7 +287,7 @@ fn who_sleeps_is_told_of_every_item_and_of_all_room() {
         thread::scope(|scope| {
             scope.spawn(|| (0..=ROUNDS).for_each(|item| queue.push(item).expect("it is open")));
             for item in 0..ROUNDS {
-                when_it_sleeps(&|| queue.tickets.producers_sleep());
+                when_it_sleeps(&|| queue.head().producers_sleep());
                 assert_eq!(queue.pop(), Some(item));
             }
         });
@@ -247,7 +297,7 @@ fn who_sleeps_is_told_of_every_item_and_of_all_room() {
         thread::scope(|scope| {
             scope.spawn(|| (0..ROUNDS).for_each(|item| assert_eq!(queue.pop(), Some(item))));
             for item in 0..ROUNDS {
-                when_it_sleeps(&|| queue.tickets.consumers_sleep());
+                when_it_sleeps(&|| queue.tail().flag() != 0);
                 queue.push(item).expect("it is open");
             }
         });
@@ -264,7 +314,7 @@ fn who_sleeps_is_told_of_every_item_and_of_all_room() {
 
 /// Sleeps end by themselves, but not that soon: after a second and a half each takes 640 ms.
 #[test]
-fn who_sleeps_is_woken_when_the_queue_is_closed() {
+fn sleeping_threads_are_woken_when_the_queue_is_closed() {
     let empty = Queue::<u64>::unbounded();
     let full = tiny(Some(1), 1);
     full.push(0).expect("it is open");
@@ -297,7 +347,8 @@ impl Drop for Angry {
 fn items_that_panic_when_dropped_do_not_keep_others() {
     let queue = Queue::unbounded();
     for item in 0..1000 {
-        assert!(queue.push(Angry(item == 300)).is_ok());
+        // Two of them: a second panic must not end the program.
+        assert!(queue.push(Angry(item == 300 || item == 700)).is_ok());
     }
     drop(queue.pop());
     let dropped = catch_unwind(AssertUnwindSafe(|| drop(queue)));

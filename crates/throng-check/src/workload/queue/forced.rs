@@ -1,0 +1,113 @@
+//! Pushes into a full queue that take the oldest item out.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use throng::machine::Machine;
+use throng::pool::{Queue, QueueShape};
+
+use super::super::{Ledger, Parcel};
+use crate::history::{Answer, Asked, Request};
+use crate::spec::queue::check_conservation;
+
+/// What a queue with forced pushes does.
+pub trait ForcePush<M: Machine>: Send + Sync {
+    /// Pushes, and returns the item that had to make room.
+    fn force_push_on(&self, cpu: &M::Cpu, item: Parcel) -> Option<Parcel>;
+    /// Pops, if there is an item.
+    fn try_pop_on(&self, cpu: &M::Cpu) -> Option<Parcel>;
+}
+
+impl<M: Machine> ForcePush<M> for Queue<Parcel, M> {
+    fn force_push_on(&self, cpu: &M::Cpu, item: Parcel) -> Option<Parcel> {
+        Queue::force_push_on(self, cpu, item)
+    }
+
+    fn try_pop_on(&self, cpu: &M::Cpu) -> Option<Parcel> {
+        Queue::try_pop_on(self, cpu).ok()
+    }
+}
+
+/// A queue with forced pushes, and a record of what went in and came out.
+///
+/// ```
+/// use throng::machine::Native;
+/// use throng_check::workload::ForcedQueue;
+///
+/// let forced = ForcedQueue::<Native>::new(2, 1);
+/// forced.perform(&Native::cpu(), 0, 5);
+/// forced.settle(&Native::cpu());
+/// ```
+pub struct ForcedQueue<M: Machine> {
+    queue: Box<dyn ForcePush<M>>,
+    capacity: usize,
+    ledger: Arc<Ledger>,
+    requests: Mutex<Vec<Request>>,
+}
+
+impl<M: Machine> ForcedQueue<M> {
+    /// A [`Queue`] for `capacity` items that `processors` processors use.
+    ///
+    /// # Panics
+    /// If the capacity is 0.
+    #[must_use]
+    pub fn new(capacity: usize, processors: usize) -> Self {
+        let queue = Queue::on_machine(QueueShape::tiny(Some(capacity), 0));
+        Self::over(Box::new(queue.expect("a capacity above 0")), capacity, processors)
+    }
+
+    /// The same over any queue.
+    #[must_use]
+    pub fn over(queue: Box<dyn ForcePush<M>>, capacity: usize, processors: usize) -> Self {
+        let ledger = Ledger::for_makers(processors);
+        ForcedQueue { queue, capacity, ledger, requests: Mutex::default() }
+    }
+
+    fn record(&self, by: usize, asked: Asked, answer: Answer) {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        // Only what went in and out is checked, not when.
+        requests.push(Request::over(by, asked, 0, 1, answer));
+    }
+
+    fn came_out(&self, by: usize, item: Option<Parcel>) -> bool {
+        let Some(item) = item else { return false };
+        self.record(by, Asked::Pop, Answer::Item(item.number()));
+        true
+    }
+
+    /// Processor `cpu`, which is number `by`, forces `pushes` items in, and pops after every second.
+    pub fn perform(&self, cpu: &M::Cpu, by: usize, pushes: usize) {
+        for push in 0..pushes {
+            let parcel = self.ledger.parcel(by);
+            self.record(by, Asked::Push(parcel.number()), Answer::Taken);
+            self.came_out(by, self.queue.force_push_on(cpu, parcel));
+            if push % 2 == 1 {
+                self.came_out(by, self.queue.try_pop_on(cpu));
+            }
+        }
+    }
+
+    /// Empties the queue, and checks that each item came out once.
+    ///
+    /// # Panics
+    /// If one was lost, came out twice or was dropped twice, or more than the capacity was inside.
+    pub fn settle(self, cpu: &M::Cpu) {
+        let inside =
+            std::iter::from_fn(|| self.came_out(0, self.queue.try_pop_on(cpu)).then_some(()));
+        let inside = inside.count();
+        let ForcedQueue { queue, capacity, ledger, requests } = self;
+        drop(queue);
+        let requests = requests.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let verdict = check_conservation(&requests, true).map_err(|breach| breach.to_string());
+        let verdict = verdict.and_then(|()| ledger.check(0).map_err(|wrong| wrong.to_string()));
+        if let Err(violation) = verdict {
+            panic!("forced queue broke its promise: {violation}");
+        }
+        assert!(inside <= capacity, "forced queue broke its promise: {inside} items inside");
+    }
+}
+
+impl<M: Machine> std::fmt::Debug for ForcedQueue<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ForcedQueue").field("capacity", &self.capacity).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,28 @@
+//! A forced push that pops and pushes until there is room. Between the two another push may take the room, and then a
+//! second item is taken out: the first one is lost.
+
+use throng::machine::Machine;
+use throng::pool::{Queue, QueueShape};
+use throng_check::workload::{ForcePush, ForcedQueue, Parcel};
+
+struct PopsThenPushes<M: Machine>(Queue<Parcel, M>);
+
+impl<M: Machine> ForcePush<M> for PopsThenPushes<M> {
+    fn force_push_on(&self, cpu: &M::Cpu, mut item: Parcel) -> Option<Parcel> {
+        let mut oldest = None;
+        while let Err(back) = self.0.try_push_on(cpu, item) {
+            item = back.into_inner();
+            oldest = self.0.try_pop_on(cpu).ok().or(oldest);
+        }
+        oldest
+    }
+
+    fn try_pop_on(&self, cpu: &M::Cpu) -> Option<Parcel> {
+        self.0.try_pop_on(cpu).ok()
+    }
+}
+
+pub(crate) fn pops_then_pushes<M: Machine>(capacity: usize, processors: usize) -> ForcedQueue<M> {
+    let queue = Queue::on_machine(QueueShape::tiny(Some(capacity), 0)).expect("a capacity above 0");
+    ForcedQueue::over(Box::new(PopsThenPushes(queue)), capacity, processors)
+}

@@ -1,0 +1,552 @@
+//! Drawing tickets: by compare-exchange after a look, or by `fetch_add` without one.
+//!
+//! Both sides look first: whether the slot is ready, then compare-exchange. That is fastest for one thread. When
+//! threads collide although there is room, or an item, for all of them, that side changes to `fetch_add`, which
+//! cannot fail.
+//!
+//! *Producers* may then find no room: such a draw is void. Producers look first again when the queue was full, and
+//! always in a small queue.
+//!
+//! *Consumers* may draw a ticket for which there is no item: an *overdraft*. It [leaves](super::left) that ticket. After an overdraft
+//! consumers look first again, and each overdraft doubles the number of collisions that it takes to change.
+
+use std::ptr;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+
+use super::left::{Left, Side};
+use super::ring::{Ring, Seat};
+use super::words::{
+    CLOSED, Closure, DRAW_PUSH, FROZEN, HEAD_CLOSED, Head, MOST_ROOM, ONE, Tail, Ticket,
+};
+use super::{Queue, QueueShape};
+use crate::machine::{Line, Machine, Place, Word};
+use crate::pool::PopError;
+
+/// Producers of smaller queues always look before they draw: void draws would be too frequent.
+const LEAST_FETCH_ADD_CAPACITY: usize = 64;
+/// The most collisions that it takes until consumers draw by `fetch_add`.
+const MOST_COLLISIONS: u64 = 1 << 16;
+/// A side that draws by `fetch_add` looks first again after this number of tickets, in case that the crowd has gone.
+const TICKETS_BY_FETCH_ADD: usize = 1 << 14;
+/// A side changes to `fetch_add` when a call has collided this number of times.
+const COLLISIONS: u32 = 3;
+/// Smaller rings of unbounded queues are replaced when producers have to wait for a slot.
+const LEAST_BUSY_RING: usize = 1 << 10;
+/// The most polls for an item whose push is in progress.
+const MOST_POLLS: u64 = 1 << 14;
+
+/// What is read by all calls and rarely written.
+pub(super) struct Hints<T, M: Machine> {
+    /// 1 while producers look at the tail before they draw.
+    pushes_look_first: M::Word,
+    /// How many collisions it takes until consumers draw by `fetch_add`; 0: they do.
+    collisions_left: M::Word,
+    /// What `collisions_left` becomes after the next overdraft.
+    collisions_next: M::Word,
+    /// How often a call polls for another one that is in progress.
+    polls: M::Word,
+    /// How many pauses a consumer makes that may wait and found no item.
+    pub(super) item_pauses: M::Word,
+    pub(super) left: Left<M>,
+    /// The address of the ring of the next push, 0 for the queue's first.
+    last: M::Word,
+    /// The address of the ring of the next pop, 0 for the queue's first.
+    front: M::Word,
+    /// The only ring of a bounded queue. An unbounded one begins with a ring without slots.
+    pub(super) first: Ring<T, M>,
+}
+
+impl<T, M: Machine> Hints<T, M> {
+    pub(super) fn new(start: Ticket, shape: &QueueShape, spot: &M::Spot) -> Self {
+        let links = M::spot(Place::named("links").of_addresses());
+        Hints {
+            pushes_look_first: M::Word::new(1, spot),
+            collisions_left: M::Word::new(1, spot),
+            collisions_next: M::Word::new(1, spot),
+            polls: M::Word::new(u64::from(shape.polls), spot),
+            item_pauses: M::Word::new(1, spot),
+            left: Left::new(spot, &links),
+            last: M::Word::new(0, &links),
+            front: M::Word::new(0, &links),
+            first: match shape.capacity {
+                Some(capacity) => Ring::endless(start, capacity.next_power_of_two(), spot),
+                None => Ring::none(start, spot),
+            },
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn pushes_by_fetch_add(&self) -> bool {
+        self.pushes_look_first.load(Relaxed) == 0
+    }
+
+    #[inline(always)]
+    pub(super) fn pops_by_fetch_add(&self) -> bool {
+        self.collisions_left.load(Relaxed) == 0
+    }
+
+    #[cfg(test)]
+    pub(super) fn pop_by_fetch_add(&self) {
+        self.collisions_left.store(0, Relaxed);
+    }
+
+    /// Consumers collided although there were items for both.
+    #[cold]
+    fn count_collision(&self) {
+        let left = self.collisions_left.load(Relaxed);
+        if left > 0 {
+            self.collisions_left.store(left - 1, Relaxed);
+        }
+    }
+
+    /// A consumer drew a ticket for which there is no item.
+    #[cold]
+    fn count_overdraft(&self) {
+        let next = self.collisions_next.load(Relaxed);
+        self.collisions_left.store(next, Relaxed);
+        self.collisions_next.store((2 * next).min(MOST_COLLISIONS), Relaxed);
+    }
+
+    pub(super) fn polls(&self) -> u32 {
+        self.polls.load(Relaxed) as u32
+    }
+
+    /// A producer was passed over. The next one gets twice as long, or two threads that are equally fast could
+    /// pass each other for ever.
+    pub(super) fn more_polls(&self) {
+        self.polls.store((2 * self.polls.load(Relaxed)).clamp(1, MOST_POLLS), Relaxed);
+    }
+
+    /// A producer came in time.
+    pub(super) fn fewer_polls(&self, least: u32) {
+        let (polls, least) = (self.polls.load(Relaxed), u64::from(least));
+        if polls > least {
+            self.polls.store((polls - polls / 16 - 1).max(least), Relaxed);
+        }
+    }
+
+    pub(super) fn look_first(&self, looks: bool) {
+        if (self.pushes_look_first.load(Relaxed) == 1) != looks {
+            self.pushes_look_first.store(u64::from(looks), Relaxed);
+        }
+    }
+}
+
+/// A ticket to push with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drawn {
+    pub(super) ticket: Ticket,
+    /// Consumers sleep and must be woken when the item is in place.
+    pub(super) consumers_sleep: bool,
+}
+
+impl Drawn {
+    #[inline(always)]
+    pub(super) const fn from(tail: Tail) -> Self {
+        Drawn { ticket: tail.drawn(), consumers_sleep: tail.flag() != 0 }
+    }
+}
+
+/// A ticket that was drawn to pop with and to push with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Confirmed {
+    /// The caller is its consumer.
+    Drawn,
+    /// The caller was, and has [left](super::left).
+    Left,
+}
+
+/// Why no ticket could be drawn to push with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoTicket {
+    /// There is no room for this ticket, which is the next.
+    Full(Ticket),
+    Closed,
+}
+
+/// Makes the compiler branch where it would select an address, so that a bounded queue's first ring is read before
+/// it is known that there is no other.
+#[cold]
+#[inline(always)]
+const fn another() {}
+
+impl<T, M: Machine> Queue<T, M> {
+    #[inline(always)]
+    pub(super) fn tail(&self) -> Tail {
+        Tail(self.tail.load(Acquire))
+    }
+
+    #[inline(always)]
+    pub(super) fn head(&self) -> Head {
+        Head(self.head.load(Acquire))
+    }
+
+    #[inline(always)]
+    pub(super) fn draw_push_by_fetch_add(&self) -> Tail {
+        let tail = Tail(self.tail.fetch_add(DRAW_PUSH, SeqCst));
+        if tail.drawn().number().is_multiple_of(TICKETS_BY_FETCH_ADD) {
+            self.hints.look_first(true);
+        }
+        tail
+    }
+
+    /// Draws a ticket from `tail`, if the tail is still as `found`: the same, or one without room.
+    #[inline(always)]
+    pub(super) fn draw_push_from(&self, found: Tail, tail: Tail) -> bool {
+        let drawn = tail.0.wrapping_add(DRAW_PUSH);
+        self.tail.compare_exchange(found.0, drawn, SeqCst, Acquire).is_ok()
+    }
+
+    /// Draws a ticket to push with, if the first attempt gets one.
+    #[inline(always)]
+    pub(super) fn draw_push_at_once(&self) -> Option<Drawn> {
+        if self.hints.pushes_by_fetch_add() {
+            let tail = self.draw_push_by_fetch_add();
+            return tail.has_room().then(|| Drawn::from(tail));
+        }
+        let found = self.tail();
+        let tail = if found.has_room() { found } else { self.granted(found) };
+        let is_drawn = tail.has_room() && self.draw_push_from(found, tail);
+        is_drawn.then(|| Drawn::from(tail))
+    }
+
+    /// The tail of a bounded queue with the room that there is; the same tail if there is none.
+    #[inline(always)]
+    fn granted(&self, tail: Tail) -> Tail {
+        let Some(capacity) = self.capacity() else {
+            return tail;
+        };
+        let next = tail.next();
+        let first = &self.hints.first;
+        if capacity == first.len() && tail.is_used_up() && first.seat(next).is_empty() {
+            // The consumer of one lap before has left: there is room for one item.
+            return Tail::new(next, 1, tail.flag());
+        }
+        let room = capacity as i64 - next.ahead_of(self.head().next());
+        if room <= 0 || tail.closure() != Closure::UsedUp {
+            return tail;
+        }
+        Tail::new(next, room.min(MOST_ROOM), tail.flag())
+    }
+
+    /// Draws a ticket to push with. Starts again when another thread has changed the tail.
+    pub(super) fn draw_push(&self) -> Result<Drawn, NoTicket> {
+        let mut collisions = 0;
+        loop {
+            let tail = self.tail();
+            if tail.has_room() {
+                if self.draw_push_from(tail, tail) {
+                    return Ok(Drawn::from(tail));
+                }
+                collisions += 1;
+                let is_small = self.capacity().is_some_and(|most| most < LEAST_FETCH_ADD_CAPACITY);
+                if collisions >= COLLISIONS && !is_small {
+                    self.hints.look_first(false);
+                }
+                continue;
+            }
+            match tail.closure() {
+                Closure::Closed => {
+                    self.hints.look_first(true);
+                    return Err(NoTicket::Closed);
+                }
+                Closure::Frozen => self.add_ring(tail.next()),
+                Closure::UsedUp => {
+                    if let Some(drawn) = self.draw_used_up(tail)? {
+                        return Ok(drawn);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Grants new room and draws from it. `None` if the tail has changed, or was frozen.
+    ///
+    /// *Full* is right: the head was read after the tail, and `capacity` tickets were between them. The tail
+    /// cannot have moved in between, because no thread grants room unless the head has moved.
+    fn draw_used_up(&self, tail: Tail) -> Result<Option<Drawn>, NoTicket> {
+        let next = tail.next();
+        let head = self.head();
+        let room = self.room_before(next, head);
+        if room <= 0 && self.skip_left(head, next) {
+            return Ok(None);
+        }
+        if room > 0 {
+            let granted = Tail::new(next, room.min(MOST_ROOM), tail.flag());
+            return Ok(self.draw_push_from(tail, granted).then(|| Drawn::from(granted)));
+        }
+        if self.capacity().is_some() {
+            self.hints.look_first(true);
+            return Err(NoTicket::Full(next));
+        }
+        let frozen = Tail::new(next, FROZEN, tail.flag());
+        let _ = self.tail.compare_exchange(tail.0, frozen.0, SeqCst, Acquire);
+        Ok(None)
+    }
+
+    /// Moves the head over a ticket that its producer has left, as a consumer would: otherwise a queue without
+    /// items could be full. `false` if the ticket at the head was not left, or its slot is still in use.
+    fn skip_left(&self, head: Head, next: Ticket) -> bool {
+        if !self.is_left(head, next) {
+            return false;
+        }
+        // If the exchange fails, a consumer was faster.
+        if self.draw_pop_from(head) && head.producers_sleep() {
+            self.wake_producers();
+        }
+        true
+    }
+
+    /// Whether the ticket at the head was left by its producer, and its slot has skipped it.
+    pub(super) fn is_left(&self, head: Head, next: Ticket) -> bool {
+        next.ahead_of(head.next()) > 0 && self.seat_of(head.next()).is_over()
+    }
+
+    /// How many tickets may be drawn from `next` on.
+    pub(super) fn room_before(&self, next: Ticket, head: Head) -> i64 {
+        let inside = next.ahead_of(head.next());
+        match self.capacity() {
+            Some(capacity) => capacity as i64 - inside,
+            None => {
+                let ring = self.last();
+                ring.move_start(next);
+                // Items before its start are in older rings.
+                ring.len() as i64 - inside.min(next.ahead_of(ring.start()))
+            }
+        }
+    }
+
+    /// Gives a frozen queue a ring for the tickets from `next` on, twice as large as the last one, and lets
+    /// tickets be drawn again. Any number of threads may do this at the same time.
+    #[cold]
+    fn add_ring(&self, next: Ticket) {
+        let last = self.last();
+        let is_frozen = |tail: Tail| {
+            !tail.has_room() && tail.closure() == Closure::Frozen && tail.next() == next
+        };
+        // The ring that is replaced has its `next` set before the freeze ends: a ring that was the last one
+        // during the freeze can be given one successor only, now or later.
+        if last.start() != next && is_frozen(Tail(self.tail.load(SeqCst))) {
+            let address = self.successor_of(last, next);
+            last.end_before(next);
+            let old = self.address_of(last);
+            let _ = self.hints.last.compare_exchange(old, address, SeqCst, Acquire);
+        }
+        loop {
+            let tail = Tail(self.tail.load(Acquire));
+            if !is_frozen(tail) {
+                return;
+            }
+            let room = (self.last().len() as i64).min(MOST_ROOM);
+            let open = Tail::new(next, room, tail.flag());
+            let _ = self.tail.compare_exchange(tail.0, open.0, SeqCst, Acquire);
+        }
+    }
+
+    /// Gives an unbounded queue a larger ring because producers have to wait for slots of a small one: it serves so few
+    /// tickets that they come to slots that consumers have not left yet.
+    pub(super) fn grow(&self, ring: &Ring<T, M>) {
+        let tail = self.tail();
+        let is_last = ptr::eq(ring, self.last()) && tail.next() != ring.start();
+        let is_frozen = !tail.has_room() && tail.closure() != Closure::UsedUp;
+        if self.capacity().is_none() && ring.len() < LEAST_BUSY_RING && is_last && !is_frozen {
+            let frozen = Tail::new(tail.next(), FROZEN, tail.flag());
+            let _ = self.tail.compare_exchange(tail.0, frozen.0, SeqCst, Acquire);
+        }
+    }
+
+    fn successor_of(&self, last: &Ring<T, M>, start: Ticket) -> u64 {
+        let found = last.next.load(Acquire);
+        if found != 0 {
+            return found;
+        }
+        let slots = (2 * last.len()).max(1 << self.shape.ring_bits);
+        let ring = Line::new::<M>(Place::named("ring"), |spot| {
+            Ring::<T, M>::growing(start, slots, self.address_of(last), spot)
+        });
+        let made = Box::into_raw(Box::new(ring.into_inner()));
+        let address = made.expose_provenance() as u64;
+        match last.next.compare_exchange(0, address, AcqRel, Acquire) {
+            Ok(_) => address,
+            Err(found) => {
+                // SAFETY: made above, and not published.
+                drop(unsafe { Box::from_raw(made) });
+                found
+            }
+        }
+    }
+
+    pub(super) fn ring_at(address: u64) -> *const Ring<T, M> {
+        ptr::with_exposed_provenance(address as usize)
+    }
+
+    #[inline(always)]
+    fn ring(&self, address: u64) -> &Ring<T, M> {
+        if address == 0 {
+            return &self.hints.first;
+        }
+        another();
+        // SAFETY: rings live as long as the queue.
+        unsafe { &*Self::ring_at(address) }
+    }
+
+    fn address_of(&self, ring: &Ring<T, M>) -> u64 {
+        if ptr::eq(ring, &self.hints.first) { 0 } else { ptr::from_ref(ring).addr() as u64 }
+    }
+
+    /// The ring of the next push.
+    #[inline(always)]
+    pub(super) fn last(&self) -> &Ring<T, M> {
+        self.ring(self.hints.last.load(Acquire))
+    }
+
+    /// The ring of the next pop.
+    #[inline(always)]
+    pub(super) fn front(&self) -> &Ring<T, M> {
+        self.ring(self.hints.front.load(Acquire))
+    }
+
+    /// The ring that holds a ticket, searched from `ring` on. `None` if it will be in a ring that is not
+    /// there yet.
+    pub(super) fn ring_of<'a>(
+        &'a self,
+        ticket: Ticket,
+        mut ring: &'a Ring<T, M>,
+    ) -> Option<&'a Ring<T, M>> {
+        while !ring.holds(ticket) {
+            ring = if ticket.ahead_of(ring.start()) < 0 {
+                self.ring(ring.previous)
+            } else {
+                match ring.next.load(Acquire) {
+                    0 => return None,
+                    next => self.ring(next),
+                }
+            };
+        }
+        Some(ring)
+    }
+
+    #[inline(always)]
+    pub(super) fn draw_pop_by_fetch_add(&self) -> Head {
+        let head = Head(self.head.fetch_add(ONE, SeqCst));
+        if head.next().number().is_multiple_of(TICKETS_BY_FETCH_ADD) {
+            self.hints.collisions_left.store(1, Relaxed);
+        }
+        head
+    }
+
+    /// Draws the next ticket if the head is still that.
+    #[inline(always)]
+    pub(super) fn draw_pop_from(&self, head: Head) -> bool {
+        let drawn = head.0.wrapping_add(ONE);
+        self.head.compare_exchange(head.0, drawn, SeqCst, Acquire).is_ok()
+    }
+
+    /// Draws a ticket to pop with that a producer has drawn. Starts again when another thread has changed the
+    /// head.
+    ///
+    /// *Empty* is right: the tail was read after the head, and no ticket was between them.
+    pub(super) fn draw_pop(&self, cpu: &M::Cpu) -> Result<Head, PopError> {
+        let mut collisions = 0;
+        loop {
+            let head = self.head();
+            let tail = Tail(self.tail.load(Acquire));
+            let items = tail.next().ahead_of(head.next());
+            if items <= 0 {
+                return Err(if tail.is_closed() { PopError::Closed } else { PopError::Empty });
+            }
+            if collisions == COLLISIONS {
+                self.hints.count_collision();
+            }
+            let front = self.front();
+            let ring =
+                self.ring_of(head.next(), front).expect("a ticket that was drawn has a slot");
+            if !ptr::eq(ring, front) {
+                // All tickets of the rings before are drawn.
+                let (old, new) = (self.address_of(front), self.address_of(ring));
+                let _ = self.hints.front.compare_exchange(old, new, SeqCst, Acquire);
+            }
+            // Other consumers may take a ticket whose push is in progress, too: it is better not to draw it.
+            ring.seat(head.next()).wait_until_full(cpu, self.hints.polls());
+            if self.draw_pop_from(head) {
+                return Ok(head);
+            }
+            collisions += 1;
+        }
+    }
+
+    /// The slot of a ticket that was drawn to push with.
+    pub(super) fn seat_of(&self, ticket: Ticket) -> Seat<'_, T, M> {
+        let ring = self.ring_of(ticket, self.front()).expect("a ticket that was drawn has a slot");
+        ring.seat(ticket)
+    }
+
+    /// Finds out whether a ticket drawn to pop with was drawn to push with. Waits at its slot for at most
+    /// `patience` polls; then the consumer [leaves](super::left) the ticket.
+    ///
+    /// The head is never moved back: another consumer may have read it and found the queue empty, though an item
+    /// had come for the ticket by then.
+    ///
+    /// # Errors
+    /// No producer had drawn the ticket.
+    pub(super) fn confirm(
+        &self,
+        cpu: &M::Cpu,
+        ticket: Ticket,
+        patience: u32,
+    ) -> Result<Confirmed, PopError> {
+        let is_drawn = |tail: Tail| tail.next().ahead_of(ticket) > 0;
+        if patience > 0
+            && let Some(ring) = self.ring_of(ticket, self.front())
+            && ring.seat(ticket).wait_until_full(cpu, patience)
+        {
+            return Ok(Confirmed::Drawn);
+        }
+        let tail = self.tail();
+        if is_drawn(tail) {
+            return Ok(Confirmed::Drawn);
+        }
+        if tail.is_closed() {
+            return Err(PopError::Closed);
+        }
+        self.hints.count_overdraft();
+        self.hints.left.add_ticket(ticket, Side::Consumer);
+        M::heavy_fence();
+        // If no producer has drawn it, the one that does will see the entry.
+        let is_drawn = is_drawn(Tail(self.tail.load(SeqCst)));
+        if is_drawn { Ok(Confirmed::Left) } else { Err(PopError::Empty) }
+    }
+
+    /// The ticket of the next push.
+    #[inline]
+    pub(super) fn end(&self) -> Ticket {
+        Tail(self.tail.load(Acquire)).next()
+    }
+
+    /// Lets no ticket to push with be drawn from now on. Returns whether this call did so.
+    pub(super) fn close_tickets(&self) -> bool {
+        loop {
+            let tail = Tail(self.tail.load(Acquire));
+            let next = tail.next();
+            if !tail.has_room() {
+                match tail.closure() {
+                    Closure::Closed => return false,
+                    Closure::Frozen => {
+                        self.add_ring(next);
+                        continue;
+                    }
+                    Closure::UsedUp => {}
+                }
+            }
+            let closed = Tail::new(next, CLOSED, tail.flag());
+            if self.tail.compare_exchange(tail.0, closed.0, SeqCst, Acquire).is_ok() {
+                break;
+            }
+        }
+        self.hints.look_first(true);
+        self.head.fetch_or(HEAD_CLOSED, SeqCst);
+        self.wake_producers();
+        self.wake_consumers();
+        true
+    }
+}
