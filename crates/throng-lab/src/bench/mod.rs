@@ -9,6 +9,7 @@
 //! | `grid`, `noise` | the table, and how far to trust it |
 //! | [`json`] | where every single number goes, for other programs |
 //! | [`barriers`] | `throng bench barriers` |
+//! | [`everyday`] | `throng bench everyday` |
 //! | [`heat`] | `throng bench heat` |
 //! | [`index`] | `throng bench loop` |
 //! | [`queues`] | `throng bench queues` |
@@ -27,6 +28,7 @@
 pub mod barriers;
 mod crew;
 mod document;
+pub mod everyday;
 pub(crate) mod grid;
 pub mod heat;
 pub mod index;

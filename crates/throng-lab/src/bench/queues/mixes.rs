@@ -83,6 +83,11 @@ impl Mix {
         }
     }
 
+    /// Its name in a message.
+    pub(super) fn of_messages(self) -> String {
+        format!("the mix {}", self.name())
+    }
+
     /// The fewest threads it makes sense for.
     #[must_use]
     pub const fn least_threads(self) -> usize {

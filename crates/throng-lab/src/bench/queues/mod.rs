@@ -15,9 +15,9 @@
 //! | [`summary`] | medians, and ours beside the best of others |
 //! | [`report`] | tables, and every single number |
 
-mod brake;
+pub(in crate::bench) mod brake;
 pub mod check;
-mod ending;
+pub(in crate::bench) mod ending;
 pub mod items;
 pub mod mixes;
 pub mod ours;
@@ -126,6 +126,6 @@ fn explain(failure: Failure, method: &'static str, mix: Mix, threads: usize) -> 
     match failure {
         Failure::Crew(CrewFailure::Spawn(source)) => Error::Spawn { threads, source },
         Failure::Crew(CrewFailure::Panicked) => Error::Panicked { method, threads },
-        Failure::Wrong(wrong) => Error::Mixed { method, mix: mix.name(), threads, wrong },
+        Failure::Wrong(wrong) => Error::Mixed { method, load: mix.of_messages(), threads, wrong },
     }
 }
