@@ -6,6 +6,7 @@
 //! | [`window`] | the phases of a run, and the time they change |
 //! | `crew` | threads that begin together |
 //! | [`stats`] | medians, and how far numbers lie apart |
+//! | [`latency`] | histograms and percentiles |
 //! | `grid`, `noise` | the table, and how far to trust it |
 //! | [`json`] | where every single number goes, for other programs |
 //! | [`barriers`] | `throng bench barriers` |
@@ -33,6 +34,7 @@ pub(crate) mod grid;
 pub mod heat;
 pub mod index;
 pub mod json;
+pub mod latency;
 pub(crate) mod noise;
 pub mod pace;
 pub mod queues;

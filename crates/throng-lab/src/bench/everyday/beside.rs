@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::Sample;
 use super::contenders::Kind;
-use super::latency::Latency;
 use super::plan::Row;
+use crate::bench::latency::Latency;
 use crate::error::Error;
 
 /// What such a file calls itself.

@@ -13,7 +13,6 @@
 //! | `pairs` | every thread pushes and pops, with the latency of every call |
 //! | `pipeline` | three stages |
 //! | `tree` | jobs that make jobs |
-//! | [`latency`] | histograms and percentiles |
 //! | [`beside`] | numbers of other programs |
 //! | [`summary`] | medians, and ratios to the best peer |
 //! | [`report`], `document` | the tables, and every single number |
@@ -25,7 +24,6 @@ pub mod cases;
 pub mod contenders;
 mod deque;
 mod document;
-pub mod latency;
 mod open;
 mod ours;
 mod pairs;
@@ -43,6 +41,7 @@ mod tree;
 use serde::Serialize;
 
 use super::crew::CrewFailure;
+use super::latency::Latency;
 use super::queues::run::Failure;
 use super::setup::{Pinning, Setup};
 use crate::cli::EverydayArguments;
@@ -51,7 +50,6 @@ use crate::output;
 use cases::{Case, Group};
 use contenders::{Contender, Kind};
 use document::Document;
-use latency::Latency;
 use plan::EverydayPlan;
 use team::Order;
 

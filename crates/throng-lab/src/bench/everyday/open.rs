@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use super::arrivals::Arrivals;
 use super::cases::OpenLoop;
-use super::latency::Recorder;
 use super::team::{self, Figures, Order, ns_since};
+use crate::bench::latency::Recorder;
 use crate::bench::pace::SteadyWork;
 use crate::bench::queues::check::{self, Check, Totals};
 use crate::bench::queues::items::{Item, STOP, value_of};

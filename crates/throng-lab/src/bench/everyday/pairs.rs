@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use super::latency::Recorder;
 use super::team::{self, Figures, Order, Team};
+use crate::bench::latency::Recorder;
 use crate::bench::pace::Work;
 use crate::bench::queues::check::{self, Check, Totals};
 use crate::bench::queues::items::value_of;

@@ -177,11 +177,11 @@ pub fn list(cases: &[Case], contenders: &[Contender]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::latency::Latency;
     use super::super::summary::cells;
     use super::super::summary::tests::{case, rows, sample};
     use super::*;
     use crate::bench::everyday::Sample;
+    use crate::bench::latency::Latency;
     use crate::cli::EverydayArguments;
 
     /// One blank where there are several.

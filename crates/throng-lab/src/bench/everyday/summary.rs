@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::cases::{Case, Group};
 use super::contenders::Kind;
-use super::latency::Latency;
 use super::{Sample, plan::Row};
+use crate::bench::latency::Latency;
 use crate::bench::stats::{Stats, median, sorted};
 
 /// What the repetitions of one contender in one case say together.
@@ -70,16 +70,7 @@ fn cell(case: &Case, row: &Row, samples: &[Sample]) -> Option<Cell> {
     };
     let here = || samples.iter().filter(is_here);
     let middle = |values: &mut dyn Iterator<Item = f64>| median(&sorted(values));
-    let latencies = || here().filter_map(|sample| sample.latency);
-    let percentile = |of: fn(Latency) -> f64| middle(&mut latencies().map(of));
-    let latency = || {
-        Some(Latency {
-            p50_ns: percentile(|latency| latency.p50_ns)?,
-            p99_ns: percentile(|latency| latency.p99_ns)?,
-            p999_ns: percentile(|latency| latency.p999_ns)?,
-            max_ns: percentile(|latency| latency.max_ns)?,
-        })
-    };
+    let latencies: Vec<Latency> = here().filter_map(|sample| sample.latency).collect();
     Some(Cell {
         group: case.group,
         case: case.name.clone(),
@@ -88,7 +79,7 @@ fn cell(case: &Case, row: &Row, samples: &[Sample]) -> Option<Cell> {
         kind: row.kind,
         is_ours: row.is_ours,
         value: Stats::of(here().map(|sample| sample.value))?,
-        latency: latency(),
+        latency: Latency::medians(&latencies),
         fairness: middle(&mut here().filter_map(|sample| sample.fairness)),
         of_best: None,
         p99_of_best: None,

@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::time::Instant;
 
 use super::cases::Case;
-use super::latency::Latency;
 use crate::bench::barriers::run::pin;
 use crate::bench::crew;
+use crate::bench::latency::Latency;
 use crate::bench::queues::ending::{Ending, Leaving};
 use crate::bench::queues::run::Failure;
 use crate::bench::setup::Pinning;

@@ -9,6 +9,7 @@
 //! | [`ours`], [`peers`] | the way into each |
 //! | [`rows`] | what is measured |
 //! | [`run`] | one measured run |
+//! | `sampled` | one run that samples the latency of calls |
 //! | `brake` | what keeps producers from filling the memory |
 //! | `ending` | all threads come home, or the program does not wait for ever |
 //! | [`check`] | whether every item came out exactly once, watched while it is measured |
@@ -26,12 +27,14 @@ pub mod plan;
 pub mod report;
 pub mod rows;
 pub mod run;
+mod sampled;
 pub mod seats;
 pub mod summary;
 
 use serde::Serialize;
 
 use super::crew::CrewFailure;
+use super::latency::Latency;
 use super::setup::{Pinning, Setup};
 use super::window::Times;
 use crate::error::{self, Error};
@@ -119,6 +122,18 @@ pub(crate) fn measure(
     pinning: &Pinning,
 ) -> Result<Measured, Error> {
     row.measure(mix, threads, times, work_ns, pinning)
+        .map_err(|failure| explain(failure, row.name, mix, threads))
+}
+
+/// One run of one queue, which is new, to sample the latency of calls.
+pub(crate) fn latency(
+    row: &Row,
+    mix: Mix,
+    threads: usize,
+    times: Times,
+    pinning: &Pinning,
+) -> Result<Option<Latency>, Error> {
+    row.latency(mix, threads, times, pinning)
         .map_err(|failure| explain(failure, row.name, mix, threads))
 }
 

@@ -75,7 +75,14 @@ pub(in crate::bench) fn run<T: Item, X: Exchange<T>>(
 ) -> Result<Measured, Failure> {
     // On lines of its own, as a program would have it that cares.
     let queue = Box::new(Alone(X::build(order.room)));
-    let exchange = &queue.0;
+    run_on(order, &queue.0)
+}
+
+/// The same with a queue that is there already.
+pub(in crate::bench) fn run_on<T: Item, X: Exchange<T>>(
+    order: &Order<'_>,
+    exchange: &X,
+) -> Result<Measured, Failure> {
     let work = |desk: Desk<'_>, role: Role| {
         let seat = exchange.seat(role.pops());
         Worker { desk, seat, item: PhantomData::<T> }.work(order.mix, role)

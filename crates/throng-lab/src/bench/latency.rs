@@ -3,6 +3,8 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
+use super::stats::{median, sorted};
+
 /// Percentiles of a latency, in nanoseconds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Latency {
@@ -14,6 +16,20 @@ pub struct Latency {
     pub p999_ns: f64,
     /// The longest.
     pub max_ns: f64,
+}
+
+impl Latency {
+    /// Returns the median of each percentile, or [`None`] of none.
+    #[must_use]
+    pub fn medians(all: &[Latency]) -> Option<Latency> {
+        let middle = |of: fn(&Latency) -> f64| median(&sorted(all.iter().map(of)));
+        Some(Latency {
+            p50_ns: middle(|latency| latency.p50_ns)?,
+            p99_ns: middle(|latency| latency.p99_ns)?,
+            p999_ns: middle(|latency| latency.p999_ns)?,
+            max_ns: middle(|latency| latency.max_ns)?,
+        })
+    }
 }
 
 /// Times that one thread measured, to 1 %.
@@ -40,13 +56,22 @@ impl Recorder {
         self.0.saturating_record(ns);
     }
 
+    /// Adds the times of another recorder.
+    pub fn add(&mut self, other: &Recorder) {
+        self.0.add(&other.0).expect("all recorders have the same bounds");
+    }
+
+    /// Returns how many times were recorded.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
     /// Returns the percentiles of all recorders together, or [`None`] if nothing was recorded.
     #[must_use]
     pub fn together<'a>(all: impl Iterator<Item = &'a Recorder>) -> Option<Latency> {
         let mut sum = Recorder::new();
-        for Recorder(times) in all {
-            sum.0.add(times).expect("all recorders have the same bounds");
-        }
+        all.for_each(|recorder| sum.add(recorder));
         let at = |quantile| sum.0.value_at_quantile(quantile) as f64;
         (!sum.0.is_empty()).then(|| Latency {
             p50_ns: at(0.5),
@@ -76,6 +101,14 @@ mod tests {
         assert!(near(latency.p50_ns, 500.0) && near(latency.p99_ns, 990.0), "{latency:?}");
         assert!(near(latency.p999_ns, 999.0) && near(latency.max_ns, 1000.0), "{latency:?}");
         assert_eq!(Recorder::together([Recorder::new()].iter()), None);
+    }
+
+    #[test]
+    fn medians_are_taken_of_each_percentile() {
+        let of = |p50_ns, max_ns| Latency { p50_ns, p99_ns: 5.0, p999_ns: 6.0, max_ns };
+        let all = [of(1.0, 30.0), of(3.0, 10.0), of(2.0, 20.0)];
+        assert_eq!(Latency::medians(&all), Some(of(2.0, 20.0)));
+        assert_eq!(Latency::medians(&[]), None);
     }
 
     #[test]
