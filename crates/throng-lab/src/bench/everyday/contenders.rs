@@ -7,8 +7,9 @@ use throng::pool::{Rsu, drop_in};
 use throng::{Pool, Queue};
 
 use super::bytes;
-use super::cases::{Case, Group, Load};
+use super::cases::{Case, Load};
 use super::deque::Deques;
+use super::groups::Group;
 use super::team::{Figures, Order};
 use super::{open, pairs, pipeline, single, stream, tree};
 use crate::bench::queues::items::{Item, Words};

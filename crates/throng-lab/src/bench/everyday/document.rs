@@ -5,7 +5,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::Sample;
-use super::cases::{Case, Group, Unit};
+use super::cases::Case;
+use super::groups::{Group, Unit};
 use super::plan::EverydayPlan;
 use super::summary::Cell;
 use crate::bench::setup::Setup;

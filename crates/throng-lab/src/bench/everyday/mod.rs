@@ -3,7 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`plan`], `select` | the arguments, resolved and checked; cases by name |
-//! | [`cases`] | the list of cases: which load on how many threads |
+//! | [`groups`], [`cases`] | the list of cases: which load on how many threads |
 //! | [`contenders`], `ours`, `deque` | what is measured |
 //! | [`team`] | threads that run one case together |
 //! | `single`, `tally` | one thread alone, and its check |
@@ -24,6 +24,7 @@ pub mod cases;
 pub mod contenders;
 mod deque;
 mod document;
+pub mod groups;
 mod open;
 mod ours;
 mod pairs;
@@ -47,9 +48,10 @@ use super::setup::{Pinning, Setup};
 use crate::cli::EverydayArguments;
 use crate::error::{self, Error};
 use crate::output;
-use cases::{Case, Group};
+use cases::Case;
 use contenders::{Contender, Kind};
 use document::Document;
+use groups::Group;
 use plan::EverydayPlan;
 use team::Order;
 

@@ -18,6 +18,7 @@ use crate::bench::latency::Recorder;
 use crate::bench::pace::SteadyWork;
 use crate::bench::queues::check::{self, Check, Totals};
 use crate::bench::queues::items::{Item, STOP, value_of};
+use crate::bench::queues::mixes::{Role, spread};
 use crate::bench::queues::run::{Alone, Failure};
 use crate::bench::queues::seats::{Exchange, Seat};
 
@@ -51,8 +52,11 @@ pub(super) fn run<X: Exchange<Stamped>>(
     let queue = Box::new(Alone(X::build(order.room())));
     let exchange = &queue.0;
     let shared = &Shared::new(order, open);
+    // Mixed, so that not one half of the machine pushes to the other.
+    let roles = spread(open.producers, order.case.threads);
     let (results, _) = team::run(order, None, |rank, team| {
-        let is_producer = rank < open.producers;
+        let is_producer = roles[rank] == Role::Producer;
+        let producer = roles[..rank].iter().filter(|&&role| role == Role::Producer).count();
         let work = SteadyWork::of(open.work_ns);
         let mut thread = Thread {
             shared,
@@ -64,11 +68,11 @@ pub(super) fn run<X: Exchange<Stamped>>(
         };
         match (team.begin(), is_producer) {
             (false, _) => {}
-            (true, true) => thread.produce(rank, open),
+            (true, true) => thread.produce(producer, open),
             (true, false) => thread.consume(work),
         }
         let Thread { pushed, delivered, check, times, .. } = thread;
-        Outcome { pushed, delivered, check, times }
+        Outcome { producer, pushed, delivered, check, times }
     })?;
     // Where order is not kept, a consumer may have been stopped before all items were out.
     let mut left = Check::new(open.producers, false);
@@ -80,11 +84,8 @@ pub(super) fn run<X: Exchange<Stamped>>(
     }
     let latency = Recorder::together(results.iter().map(|result| &result.times).chain([&late]));
     let delivered: u64 = results.iter().map(|result| result.delivered).sum();
-    let pushed: Vec<Totals> = results
-        .iter()
-        .enumerate()
-        .map(|(rank, result)| Totals::pushed(rank, result.pushed))
-        .collect();
+    let pushed: Vec<Totals> =
+        results.iter().map(|result| Totals::pushed(result.producer, result.pushed)).collect();
     let popped = results.into_iter().map(|result| result.check).chain([left]);
     let checked = check::verdict(pushed.into_iter(), popped).map_err(Failure::Wrong)?;
     let measured_ns = shared.end_ns - shared.begin_ns;
@@ -135,6 +136,8 @@ impl Shared {
 
 /// What a thread comes back with.
 struct Outcome {
+    /// Which producer it is; of no meaning for a consumer.
+    producer: usize,
     pushed: u64,
     /// Items popped in the time measured.
     delivered: u64,
@@ -154,14 +157,15 @@ struct Thread<'a, S> {
 
 impl<S: Seat<Stamped>> Thread<'_, S> {
     #[inline(never)]
-    fn produce(&mut self, rank: usize, open: OpenLoop) {
+    fn produce(&mut self, producer: usize, open: OpenLoop) {
         let start = self.shared.start();
         let per_second = f64::from(open.per_second) / open.producers as f64;
         let end_ns = self.shared.end_ns;
-        for due_ns in Arrivals::new(per_second, rank as u64 + 1).take_while(|&due| due < end_ns) {
+        for due_ns in Arrivals::new(per_second, producer as u64 + 1).take_while(|&due| due < end_ns)
+        {
             if wait_until(start, due_ns, self.shared.yields) < end_ns {
                 self.pushed += 1;
-                self.seat.put(Stamped { value: value_of(rank, self.pushed), due_ns });
+                self.seat.put(Stamped { value: value_of(producer, self.pushed), due_ns });
             } else {
                 self.shared.record_unserved(due_ns, &mut self.times);
             }

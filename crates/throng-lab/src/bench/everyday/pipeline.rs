@@ -11,6 +11,9 @@ use crate::bench::queues::mixes::Role;
 use crate::bench::queues::run::{Alone, Clock, Failure, STINT};
 use crate::bench::queues::seats::{Exchange, Seat};
 
+/// Stages of the pipeline. Neighbouring threads are of different stages.
+const STAGES: usize = 3;
+
 /// Measures million items a second at the end of the pipeline, with `each` threads in each stage.
 pub(super) fn run<X: Exchange<u64>>(order: &Order<'_>, each: usize) -> Result<Figures, Failure> {
     let first = Box::new(Alone(X::build(order.room())));
@@ -21,8 +24,7 @@ pub(super) fn run<X: Exchange<u64>>(order: &Order<'_>, each: usize) -> Result<Fi
         let in_order = order.in_order && each == 1;
         let clock = Clock::new(&team.window);
         let mut thread = Thread { line, rank, clock, pushed: 0, check: Check::new(each, in_order) };
-        let stage = rank / each;
-        let (mut input, mut output) = match stage {
+        let (mut input, mut output) = match rank % STAGES {
             0 => (None, Some(first.0.seat(false))),
             1 => (Some(first.0.seat(true)), Some(second.0.seat(false))),
             _ => (Some(second.0.seat(true)), None),
@@ -46,8 +48,11 @@ pub(super) fn run<X: Exchange<u64>>(order: &Order<'_>, each: usize) -> Result<Fi
         }
     }
     let items: u64 = results.iter().map(|(_, _, counted)| counted).sum();
-    let pushed: Vec<Totals> =
-        results.iter().enumerate().map(|(rank, result)| Totals::pushed(rank, result.0)).collect();
+    let pushed: Vec<Totals> = results
+        .iter()
+        .enumerate()
+        .map(|(rank, result)| Totals::pushed(rank / STAGES, result.0))
+        .collect();
     let popped = results.into_iter().map(|(_, check, _)| check).chain([left]);
     let checked = check::verdict(pushed.into_iter(), popped).map_err(Failure::Wrong)?;
     let value = items as f64 / seconds.max(1e-9) / 1e6;
@@ -66,8 +71,8 @@ struct Line {
 impl Line {
     fn new(order: &Order<'_>, each: usize) -> Self {
         // The middle stage is counted by neither side: what lies in both queues is the backlog.
-        let roles: Vec<Role> = (0..3 * each)
-            .map(|rank| if rank < each { Role::Producer } else { Role::Consumer })
+        let roles: Vec<Role> = (0..STAGES * each)
+            .map(|rank| if rank % STAGES == 0 { Role::Producer } else { Role::Consumer })
             .collect();
         Line {
             each,
@@ -99,7 +104,7 @@ impl Thread<'_> {
         while self.clock.goes_on(0) {
             for _ in 0..STINT {
                 self.pushed += 1;
-                output.put(value_of(self.rank, self.pushed));
+                output.put(value_of(self.rank / STAGES, self.pushed));
             }
             if let Some(brake) = &self.line.brake {
                 brake.hold_back(self.rank, self.pushed, || self.clock.goes_on(0));

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::beside::Beside;
-use super::cases::{self, Case, Group, Threads};
+use super::cases::{self, Case, Threads};
 use super::contenders::{self, Contender, Kind};
+use super::groups::Group;
 use super::{deque, select};
 use crate::bench::json::JsonTarget;
 use crate::bench::queues::plan::chosen;

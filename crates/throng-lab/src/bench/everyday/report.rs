@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::cases::{Case, Group};
+use super::cases::Case;
 use super::contenders::Contender;
+use super::groups::Group;
 use super::plan::EverydayPlan;
 use super::summary::{Cell, OfBest};
 use super::threads;

@@ -1,6 +1,7 @@
 //! Cases by name: `--only`.
 
-use super::cases::{Case, Group};
+use super::cases::Case;
+use super::groups::Group;
 use crate::error::Error;
 use crate::names::suggestions;
 

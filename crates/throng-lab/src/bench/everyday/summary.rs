@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::cases::{Case, Group};
+use super::cases::Case;
 use super::contenders::Kind;
+use super::groups::Group;
 use super::{Sample, plan::Row};
 use crate::bench::latency::Latency;
 use crate::bench::stats::{Stats, median, sorted};
