@@ -316,6 +316,74 @@ pub enum BenchTarget {
     /// While measured it is watched: every item must be popped once, and those that one thread pushed
     /// in their order.
     Queues(QueuesArguments),
+    /// Measure queues and pools in everyday loads, as a ratio to the best peer of the same kind
+    ///
+    /// One thread that drains a burst of two, a small queue that is made and dropped, items that arrive at
+    /// random times, pairs with work in between, a pipeline, a tree of jobs; and how many bytes a queue takes.
+    /// Every case is measured several times in turn, ours beside the queues, channels and pools of others.
+    /// The main column is the ratio of ours to the best of them: bounded queues beside bounded ones, unbounded
+    /// beside unbounded, unordered beside unordered. Every item is checked. Takes 3 to 5 minutes on 16 cores.
+    Everyday(Box<EverydayArguments>),
+}
+
+/// Arguments of `throng bench everyday`.
+#[derive(Debug, Default, Args)]
+pub struct EverydayArguments {
+    /// Fewer and shorter runs: about a minute on 2 cores
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Measure only these cases: names, groups, or patterns such as open-1:*,burst-2,tree [default: all]
+    ///
+    /// The groups: single (one thread: burst-K, fill-K, full-pop-push, create-16, create-unbounded, push-pop),
+    /// bytes (empty, small, large), stream (one producer and one consumer), open (Poisson arrivals:
+    /// open-PRODUCERS:CONSUMERS-RATE), pairs (untimed, or with 0, 100, 1000 ns of work before each call),
+    /// pipeline, tree (20, 200, 2000 ns of work in each job).
+    #[arg(long, value_name = "LIST")]
+    pub only: Option<String>,
+
+    /// Name all cases and everything that is measured, and stop
+    #[arg(long)]
+    pub list: bool,
+
+    /// Measure only these queues and pools, such as queue,array-queue [default: all]
+    #[arg(long, value_name = "LIST")]
+    pub methods: Option<String>,
+
+    /// Numbers of threads, such as 2,8; may be above the cores. Open loops and pipelines have at most the
+    /// largest of them [default: 1,2,4,8,16 as far as there are cores]
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true)]
+    pub threads: Option<String>,
+
+    /// How often each is measured [default: 5, quick: 3]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub repetitions: Option<String>,
+
+    /// Time of one run in milliseconds; an eighth of it for one thread, more for rare arrivals [default: 40,
+    /// quick: 20]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    pub duration: Option<String>,
+
+    /// Levels below the root of a tree of jobs [default: 18, fewer where that would take long]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub depth: Option<String>,
+
+    /// Put the numbers of this file beside: what `peers/everyday` has measured with queues of C++
+    #[arg(long, value_name = "FILE")]
+    pub beside: Option<std::path::PathBuf>,
+
+    /// Write every single measurement to this file as JSON; `-` is standard output, and the table
+    /// then goes to standard error
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<std::path::PathBuf>,
+
+    /// Write every single measurement to this file as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<std::path::PathBuf>,
+
+    /// Write everyday.txt, everyday.json and everyday.csv into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<std::path::PathBuf>,
 }
 
 /// Arguments of `throng bench queues`.

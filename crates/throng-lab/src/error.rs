@@ -218,8 +218,8 @@ pub enum Error {
     Mixed {
         /// The queue.
         method: &'static str,
-        /// Who pushed and who popped.
-        mix: &'static str,
+        /// The mix or the case, such as "the mix even".
+        load: String,
         /// On how many threads.
         threads: usize,
         /// What was wrong.
@@ -229,8 +229,8 @@ pub enum Error {
     Stuck {
         /// The queue.
         method: &'static str,
-        /// Who pushed and who popped.
-        mix: &'static str,
+        /// The mix or the case, such as "the mix even".
+        load: String,
         /// On how many threads.
         threads: usize,
         /// So many of them.
@@ -382,12 +382,12 @@ impl fmt::Display for Error {
             Error::LetThrough { method, threads, early } => {
                 write!(f, "{method} did not hold on {}: {early}", count(*threads))
             }
-            Error::Mixed { method, mix, threads, wrong } => {
-                write!(f, "{method} failed in the mix {mix} on {}: {wrong}", count(*threads))
+            Error::Mixed { method, load, threads, wrong } => {
+                write!(f, "{method} failed in {load} on {}: {wrong}", count(*threads))
             }
-            Error::Stuck { method, mix, threads, left } => write!(
+            Error::Stuck { method, load, threads, left } => write!(
                 f,
-                "{method} failed in the mix {mix} on {}: {left} of them still wait, long after the \
+                "{method} failed in {load} on {}: {left} of them still wait, long after the \
                  end; an item was lost",
                 count(*threads)
             ),

@@ -23,6 +23,7 @@ pub mod cli;
 pub mod compare;
 pub mod csv;
 pub mod error;
+pub mod heap;
 pub mod list;
 pub mod machines;
 pub mod model;
@@ -72,6 +73,9 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
         Some(Command::Bench { target: Some(BenchTarget::Queues(typed)), .. }) => {
             bench::queues::queues(bench::queues::plan::QueuesPlan::resolve(&typed)?)
         }
+        Some(Command::Bench { target: Some(BenchTarget::Everyday(typed)), .. }) => {
+            bench::everyday::everyday(&typed)
+        }
         Some(Command::Figure { id, options }) => papers::run(&FiguresPlan::one(&id, &options)?),
         Some(Command::Figures { ids, options }) => papers::run(&FiguresPlan::many(&ids, &options)?),
         Some(Command::Machines(typed)) => machines::show(&typed),
@@ -104,6 +108,7 @@ More:
   throng bench heat              a computation with a barrier in every step
   throng bench loop              a loop whose iterations take different times
   throng bench queues            how many items a second go through a queue
+  throng bench everyday          queues and pools in everyday loads, beside the best of others
   throng figures                 the figures of the papers made again, on a simulated machine
   throng bench counters --help   choose methods, threads and width; write the numbers as JSON
   throng simulate                a counter on a simulated machine of 256 processors

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -57,6 +57,29 @@ pub fn make_folder(path: &Path) -> Result<(), Error> {
         .and_then(|()| fs::write(&probe, []))
         .and_then(|()| fs::remove_file(&probe));
     tried.map_err(|source| Error::Folder { path: path.to_owned(), source })
+}
+
+/// A file for a result.
+#[derive(Debug)]
+pub(crate) struct OutputFile {
+    pub(crate) path: PathBuf,
+}
+
+impl OutputFile {
+    /// Sees whether the file can be written. What is in it stays until there is something better.
+    pub(crate) fn open(option: &'static str, path: PathBuf) -> Result<Self, Error> {
+        let opened = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+        match opened {
+            Ok(_) => Ok(OutputFile { path }),
+            Err(source) => Err(Error::OpenOutput { option, path, source }),
+        }
+    }
+
+    /// Writes the text in place of what was in the file.
+    pub(crate) fn write(&self, text: &str) -> Result<(), Error> {
+        fs::write(&self.path, text)
+            .map_err(|source| Error::Write { to: self.path.display().to_string(), source })
+    }
 }
 
 /// Takes a pipe closed by its reader for success.

@@ -6,9 +6,11 @@
 //! | [`window`] | the phases of a run, and the time they change |
 //! | `crew` | threads that begin together |
 //! | [`stats`] | medians, and how far numbers lie apart |
+//! | [`latency`] | histograms and percentiles |
 //! | `grid`, `noise` | the table, and how far to trust it |
 //! | [`json`] | where every single number goes, for other programs |
 //! | [`barriers`] | `throng bench barriers` |
+//! | [`everyday`] | `throng bench everyday` |
 //! | [`heat`] | `throng bench heat` |
 //! | [`index`] | `throng bench loop` |
 //! | [`queues`] | `throng bench queues` |
@@ -27,10 +29,12 @@
 pub mod barriers;
 mod crew;
 mod document;
+pub mod everyday;
 pub(crate) mod grid;
 pub mod heat;
 pub mod index;
 pub mod json;
+pub mod latency;
 pub(crate) mod noise;
 pub mod pace;
 pub mod queues;

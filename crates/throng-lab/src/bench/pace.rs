@@ -92,6 +92,26 @@ impl Work {
     }
 }
 
+/// Work that takes the same time each time.
+#[derive(Clone, Copy, Debug)]
+pub struct SteadyWork {
+    rounds: u64,
+}
+
+impl SteadyWork {
+    /// Work of about `nanoseconds`, calibrated on the calling thread.
+    #[must_use]
+    pub fn of(nanoseconds: u32) -> Self {
+        SteadyWork { rounds: rounds_a_us() * u64::from(nanoseconds) / 1000 }
+    }
+
+    /// Does it once.
+    #[inline]
+    pub fn once(self) {
+        work(self.rounds);
+    }
+}
+
 /// Each round needs the result of the one before it, and no memory.
 fn work(rounds: u64) {
     let mut bits = black_box(rounds);

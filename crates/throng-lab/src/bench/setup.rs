@@ -68,7 +68,7 @@ fn processor_model() -> String {
 }
 
 /// On which core each thread of a measurement stays.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pinning {
     /// The cores this process may use; empty where threads cannot be pinned.
     cores: Vec<CoreId>,

@@ -318,7 +318,14 @@ mod tests {
 
     #[test]
     fn of_a_survey_the_worthwhile_is_asked_for() {
-        let cell = |threads| Cell { threads, median: 5.0, min: 4.0, max: 6.0, runs: vec![5.0] };
+        let cell = |threads| Cell {
+            threads,
+            median: 5.0,
+            min: 4.0,
+            max: 6.0,
+            runs: vec![5.0],
+            latency: None,
+        };
         let entrant = |name: &str| Entrant {
             name: name.to_owned(),
             code: String::new(),

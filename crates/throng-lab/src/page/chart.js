@@ -190,6 +190,13 @@ function wordsOf(line, point, need) {
     `median ${short(point.median)} ${unit.words}`,
     `min ${short(point.min)}, max ${short(point.max)}, ${counted(runs, "run")}`,
   ];
+  if (point.latency) {
+    const [p50, p99, p999] = ["p50_ns", "p99_ns", "p999_ns"].map((key) => point.latency[key]);
+    if ([p50, p99, p999].every(isNumber)) {
+      const us = (ns) => short(ns / 1000);
+      words.push(`a call takes ${us(p50)} us; p99 ${us(p99)}, p99.9 ${us(p999)} us`);
+    }
+  }
   const usual = need.entrants.find((entrant) => entrant.name === need.usual);
   const other = usual && usual.cells.find((cell) => cell.threads === point.threads);
   if (other && usual !== line.entrant && other.median > 0 && point.median > 0) {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::text::{NONE, escaped, rough};
-use crate::survey::document::{Need, Survey, Unit, Whose};
+use crate::survey::document::{Cell, Need, Survey, Unit, Whose};
 use crate::survey::verdict::Verdict;
 
 /// All needs.
@@ -56,14 +56,24 @@ pub(super) const fn whose(whose: Whose) -> &'static str {
     }
 }
 
+/// The median, and below it the p99 of a call where that was measured.
+fn numbers(cell: &Cell) -> String {
+    let p99 = cell.latency.map(|latency| latency.p99_ns).filter(|ns| ns.is_finite());
+    let p99 = p99.map(|ns| format!("<br><small>p99 {} us</small>", rough(ns / 1e3)));
+    rough(cell.median) + &p99.unwrap_or_default()
+}
+
 /// A row for each entrant, a column for each number of threads.
 fn table(need: &Need) -> String {
     let threads = need.threads();
+    let mut cells = need.entrants.iter().flat_map(|entrant| &entrant.cells);
+    let has_latency = cells.any(|cell| cell.latency.is_some());
     let mut table = format!(
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {}\">\n<table>\n\
-         <caption>Medians, {}</caption>\n<thead><tr><th scope=\"col\">threads</th>",
+         <caption>Medians, {}{}</caption>\n<thead><tr><th scope=\"col\">threads</th>",
         escaped(&need.title),
         unit_in_words(need.unit),
+        if has_latency { "; small: 99 of 100 calls take no longer, in microseconds" } else { "" },
     );
     for threads in &threads {
         let _ = write!(table, "<th scope=\"col\" class=\"number\">{threads}</th>");
@@ -85,8 +95,8 @@ fn table(need: &Need) -> String {
             escaped(&entrant.code)
         );
         for &threads in &threads {
-            let median = entrant.on(threads).map_or(NONE.to_owned(), |cell| rough(cell.median));
-            let _ = write!(table, "<td class=\"number\">{median}</td>");
+            let cell = entrant.on(threads).map_or(NONE.to_owned(), numbers);
+            let _ = write!(table, "<td class=\"number\">{cell}</td>");
         }
         table.push_str("</tr>\n");
     }

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::needs::whose;
-use super::text::{escaped, exact};
-use crate::survey::document::Survey;
+use super::text::{NONE, escaped, exact};
+use crate::survey::document::{Cell, Survey};
 
 /// The columns: name, and whether it has numbers.
-const COLUMNS: [(&str, bool); 9] = [
+const COLUMNS: [(&str, bool); 12] = [
     ("need", false),
     ("entrant", false),
     ("of", false),
@@ -17,6 +17,9 @@ const COLUMNS: [(&str, bool); 9] = [
     ("max", true),
     ("runs", true),
     ("unit", false),
+    ("p50 ns", true),
+    ("p99 ns", true),
+    ("p99.9 ns", true),
 ];
 
 /// The table of all numbers.
@@ -24,7 +27,8 @@ pub(super) fn section(survey: &Survey) -> String {
     let mut text = "<section id=\"numbers\" aria-labelledby=\"numbers-title\">\n\
                     <h2 id=\"numbers-title\">Every number</h2>\n\
                     <p>As in the JSON, to the last digit. Of throng: what this library recommends. Of a paper: a \
-                    method behind that. Of others: what else there is.</p>\n"
+                    method behind that. Of others: what else there is. The last three columns are the latency of a push \
+                    or a pop, sampled in runs of their own.</p>\n"
         .to_owned();
     text.push_str(
         "<p class=\"filters\" id=\"filters\" hidden><label>Need <select id=\"filter-need\">",
@@ -51,7 +55,7 @@ pub(super) fn section(survey: &Survey) -> String {
                     text,
                     "<tr data-need=\"{i}\"><td>{}</td><td>{}</td><td>{}</td><td class=\"number\">{}</td>\
                      <td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
-                     <td class=\"number\">{}</td><td>{}</td></tr>",
+                     <td class=\"number\">{}</td><td>{}</td>{}</tr>",
                     escaped(&need.name),
                     escaped(&entrant.name),
                     whose(entrant.whose),
@@ -61,9 +65,19 @@ pub(super) fn section(survey: &Survey) -> String {
                     exact(cell.max),
                     cell.runs.len(),
                     need.unit.in_words(),
+                    latency(cell),
                 );
             }
         }
     }
     text + "</tbody>\n</table>\n</div>\n</section>"
+}
+
+/// The latency of a call, in three columns.
+fn latency(cell: &Cell) -> String {
+    let percentiles = match cell.latency {
+        Some(at) => [at.p50_ns, at.p99_ns, at.p999_ns].map(exact),
+        None => [NONE; 3].map(str::to_owned),
+    };
+    percentiles.map(|number| format!("<td class=\"number\">{number}</td>")).concat()
 }

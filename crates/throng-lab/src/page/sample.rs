@@ -1,5 +1,6 @@
 //! Surveys made up for tests: of small and large machines, and odd ones.
 
+use crate::bench::latency::Latency;
 use crate::bench::setup::Setup;
 use crate::calibrate::{Calibration, Compared, Cost, Prospect, Validation};
 use crate::survey::BENCHMARK;
@@ -89,6 +90,8 @@ pub(crate) fn odd() -> Survey {
     for (gain, number) in advice.gains.iter_mut().zip([f64::NAN, 0.0, f64::INFINITY]) {
         gain.times = number;
     }
+    let latency = Latency { p50_ns: f64::NAN, p99_ns: 0.0, p999_ns: f64::INFINITY, max_ns: -1.0 };
+    survey.needs[2].entrants[0].cells[0].latency = Some(latency);
     survey.needs[1].entrants.clear();
     survey.needs[1].advice = None;
     for entrant in &mut survey.needs[2].entrants {
@@ -203,7 +206,12 @@ fn entrant(made: &Made, processors: usize, dice: &mut Dice) -> Entrant {
         let mut runs: Vec<f64> = (0..5).map(|_| middle * (1.0 + 0.05 * dice.throw())).collect();
         let in_order = runs.clone();
         runs.sort_by(f64::total_cmp);
-        Cell { threads, median: runs[2], min: runs[0], max: runs[4], runs: in_order }
+        // A queue has latencies too.
+        let latency = name.contains("Queue").then(|| {
+            let p50_ns = (1e3 * threads as f64 / middle).round();
+            Latency { p50_ns, p99_ns: 8.0 * p50_ns, p999_ns: 40.0 * p50_ns, max_ns: 2e6 }
+        });
+        Cell { threads, median: runs[2], min: runs[0], max: runs[4], runs: in_order, latency }
     };
     Entrant {
         name: name.to_owned(),

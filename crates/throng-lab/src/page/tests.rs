@@ -54,6 +54,13 @@ fn every_entrant_and_every_number_is_on_the_page_as_in_the_json() {
                         numbers.concat(),
                     );
                     assert!(page.contains(&row), "{row}");
+                    if let Some(latency) = cell.latency {
+                        let p99 =
+                            format!("<td class=\"number\">{}</td>", text::exact(latency.p99_ns));
+                        assert!(page.contains(&p99), "{p99}");
+                        let p99 = format!("p99 {} us", text::rough(latency.p99_ns / 1e3));
+                        assert!(page.contains(&p99), "{p99}");
+                    }
                 }
             }
         }

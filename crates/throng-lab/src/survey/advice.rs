@@ -158,7 +158,7 @@ mod tests {
     fn entrant(name: &str, whose: Whose, medians: &[f64]) -> Entrant {
         let cells = medians.iter().enumerate().map(|(k, &median)| {
             let runs = vec![0.995 * median, median, 1.005 * median];
-            Cell { threads: 1 << k, median, min: runs[0], max: runs[2], runs }
+            Cell { threads: 1 << k, median, min: runs[0], max: runs[2], runs, latency: None }
         });
         Entrant { name: name.to_owned(), code: name.to_uppercase(), whose, cells: cells.collect() }
     }

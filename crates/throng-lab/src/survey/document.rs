@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bench::latency::Latency;
 use crate::bench::setup::Setup;
 use crate::calibrate::{Calibration, Validation};
 
@@ -151,6 +152,9 @@ pub struct Cell {
     pub max: f64,
     /// All of them, in the order in which they were made.
     pub runs: Vec<f64>,
+    /// The latency of a call, sampled in runs of its own; of queues and pools, not in older reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
 }
 
 /// What to use for a need on this machine.

@@ -12,6 +12,7 @@ use crate::bench::barriers::{self, Found};
 use crate::bench::index::plan::Size;
 use crate::bench::index::ways::Way;
 use crate::bench::index::work::{Load, Shape as LoopShape, units_a_microsecond};
+use crate::bench::latency::Latency;
 use crate::bench::pace::Pace;
 use crate::bench::queues::mixes::Mix;
 use crate::bench::queues::rows::{self as queue_rows, Kind, Row as QueueRow};
@@ -128,6 +129,24 @@ impl Candidate {
         }
     }
 }
+
+impl Candidate {
+    /// One short run that samples the latency of calls, apart from those that measure the throughput; [`None`]
+    /// for what is no queue.
+    pub(crate) fn latency(
+        &self,
+        bench: &mut Bench,
+        threads: usize,
+        time: Duration,
+    ) -> Result<Option<Latency>, Error> {
+        let Measurable::Queue(row, mix) = &self.kind else { return Ok(None) };
+        let times = Times { warm_up: Duration::ZERO, measure: time / LATENCY_SHARE };
+        queues::latency(row, *mix, threads, times, &bench.pinning)
+    }
+}
+
+/// A run for latencies is this many times shorter than one for the throughput.
+const LATENCY_SHARE: u32 = 4;
 
 /// All needs there are.
 pub(crate) fn all() -> Vec<Asked> {

@@ -1,6 +1,6 @@
 //! The arguments of `throng bench`, resolved and checked.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use super::document::Pace;
@@ -9,6 +9,7 @@ use crate::bench::json::JsonTarget;
 use crate::cli::SurveyArguments;
 use crate::error::Error;
 use crate::names::suggestions;
+use crate::output::OutputFile;
 use crate::page::{self, Figure};
 use crate::plan::{cores, default_threads, numbers, optional};
 
@@ -30,14 +31,8 @@ pub(super) struct SurveyPlan {
     pub(super) figures: Vec<Figure>,
     /// Already open.
     pub(super) json: Option<JsonTarget>,
-    pub(super) csv: Option<Output>,
-    pub(super) html: Output,
-}
-
-/// A file that can be written.
-#[derive(Debug)]
-pub(super) struct Output {
-    pub(super) path: PathBuf,
+    pub(super) csv: Option<OutputFile>,
+    pub(super) html: OutputFile,
 }
 
 impl SurveyPlan {
@@ -65,8 +60,8 @@ impl SurveyPlan {
             None => page::figures(Path::new(FIGURES)).unwrap_or_default(),
         };
         // Last: only a plan that is right in all else may create a file.
-        let html = Output::open("--html", typed.html.clone().unwrap_or_else(|| PAGE.into()))?;
-        let csv = typed.csv.clone().map(|path| Output::open("--csv", path)).transpose()?;
+        let html = OutputFile::open("--html", typed.html.clone().unwrap_or_else(|| PAGE.into()))?;
+        let csv = typed.csv.clone().map(|path| OutputFile::open("--csv", path)).transpose()?;
         let json = typed.json.clone().map(JsonTarget::open).transpose()?;
         Ok(SurveyPlan { pace, needs, threads, repetitions, figures, json, csv, html })
     }
@@ -94,23 +89,6 @@ impl SurveyPlan {
             }
         }
         places
-    }
-}
-
-impl Output {
-    /// Sees whether the file can be written. What is in it stays until there is something better.
-    fn open(option: &'static str, path: PathBuf) -> Result<Self, Error> {
-        let opened =
-            std::fs::OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-        match opened {
-            Ok(_) => Ok(Output { path }),
-            Err(source) => Err(Error::OpenOutput { option, path, source }),
-        }
-    }
-
-    pub(super) fn write(&self, text: &str) -> Result<(), Error> {
-        std::fs::write(&self.path, text)
-            .map_err(|source| Error::Write { to: self.path.display().to_string(), source })
     }
 }
 

@@ -6,6 +6,7 @@ use super::document::{Cell, Entrant, Need};
 use super::needs::{Asked, Bench};
 use super::plan::{Effort, SurveyPlan};
 use super::stop::Stop;
+use crate::bench::latency::Latency;
 use crate::bench::stats::Stats;
 use crate::error::{self, Error};
 use crate::output;
@@ -27,7 +28,7 @@ pub(super) fn measure(
     let round = plan.round();
     let effort = plan.effort(round.len());
     let progress = output::progress_bar(round.len() * effort.most_repetitions);
-    let mut runs: Vec<Vec<f64>> = vec![Vec::new(); round.len()];
+    let mut runs: Vec<Runs> = round.iter().map(|_| Runs::default()).collect();
     let start = Instant::now();
     let mut repetitions = 0;
     let mut complete = true;
@@ -39,7 +40,8 @@ pub(super) fn measure(
             }
             let candidate = &plan.needs[need].entrants[entrant];
             progress.set_message(format!("{}, {}", candidate.name, error::count(threads)));
-            runs.push(candidate.measure(bench, threads, effort.run)?);
+            runs.values.push(candidate.measure(bench, threads, effort.run)?);
+            runs.latencies.extend(candidate.latency(bench, threads, effort.run)?);
             progress.inc(1);
         }
         repetitions += 1;
@@ -63,7 +65,15 @@ fn fit(elapsed: Duration, repetitions: usize, effort: &Effort) -> usize {
 
 type Place = (usize, usize, usize);
 
-fn needs(asked: &[Asked], runs: &[(Place, Vec<f64>)]) -> Vec<Need> {
+/// What the runs of one entrant on one number of threads found.
+#[derive(Default)]
+struct Runs {
+    values: Vec<f64>,
+    /// Of runs of their own.
+    latencies: Vec<Latency>,
+}
+
+fn needs(asked: &[Asked], runs: &[(Place, Runs)]) -> Vec<Need> {
     let need = |(index, need): (usize, &Asked)| Need {
         name: need.name.to_owned(),
         title: need.title.to_owned(),
@@ -71,8 +81,8 @@ fn needs(asked: &[Asked], runs: &[(Place, Vec<f64>)]) -> Vec<Need> {
         unit: need.unit,
         usual: need.usual.to_owned(),
         entrants: entrants(need, |entrant| {
-            let here = move |((n, e, _), _): &&(Place, Vec<f64>)| (*n, *e) == (index, entrant);
-            runs.iter().filter(here).map(|((_, _, threads), runs)| (*threads, &runs[..])).collect()
+            let here = move |((n, e, _), _): &&(Place, Runs)| (*n, *e) == (index, entrant);
+            runs.iter().filter(here).map(|((_, _, threads), runs)| (*threads, runs)).collect()
         }),
         advice: None,
     };
@@ -80,7 +90,7 @@ fn needs(asked: &[Asked], runs: &[(Place, Vec<f64>)]) -> Vec<Need> {
 }
 
 /// Those of which something was measured.
-fn entrants<'a>(need: &Asked, runs_of: impl Fn(usize) -> Vec<(usize, &'a [f64])>) -> Vec<Entrant> {
+fn entrants<'a>(need: &Asked, runs_of: impl Fn(usize) -> Vec<(usize, &'a Runs)>) -> Vec<Entrant> {
     let entrants = need.entrants.iter().enumerate().map(|(index, candidate)| Entrant {
         name: candidate.name.to_owned(),
         code: candidate.code.clone(),
@@ -90,9 +100,10 @@ fn entrants<'a>(need: &Asked, runs_of: impl Fn(usize) -> Vec<(usize, &'a [f64])>
     entrants.filter(|entrant| !entrant.cells.is_empty()).collect()
 }
 
-fn cell(threads: usize, runs: &[f64]) -> Option<Cell> {
-    let Stats { median, min, max } = Stats::of(runs.iter().copied())?;
-    Some(Cell { threads, median, min, max, runs: runs.to_vec() })
+fn cell(threads: usize, runs: &Runs) -> Option<Cell> {
+    let Stats { median, min, max } = Stats::of(runs.values.iter().copied())?;
+    let latency = Latency::medians(&runs.latencies);
+    Some(Cell { threads, median, min, max, runs: runs.values.clone(), latency })
 }
 
 #[cfg(test)]

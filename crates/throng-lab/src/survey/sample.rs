@@ -49,7 +49,7 @@ pub(crate) fn entrant(name: &str, whose: Whose, runs: &[(usize, Vec<f64>)]) -> E
 /// A cell with these runs.
 pub(crate) fn cell(threads: usize, runs: &[f64]) -> Cell {
     let Stats { median, min, max } = Stats::of(runs.iter().copied()).expect("there are runs");
-    Cell { threads, median, min, max, runs: runs.to_vec() }
+    Cell { threads, median, min, max, runs: runs.to_vec(), latency: None }
 }
 
 /// Advice to use this, with gains of twice the usual.

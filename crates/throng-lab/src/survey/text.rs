@@ -18,7 +18,12 @@ pub(super) fn text(survey: &Survey) -> String {
     }
     for need in survey.needs.iter().filter(|need| !need.entrants.is_empty()) {
         text.push_str(&format!("\n{}: {}\n\n", need.title, need.unit.in_words()));
-        text.push_str(&grid(need).blocks().join("\n"));
+        let crowd = latency_threads(need, survey.setup.cores);
+        text.push_str(&grid(need, crowd).blocks().join("\n"));
+        if let Some(threads) = crowd {
+            let threads = count(threads);
+            text.push_str(&format!("  p99 us: 99 of 100 calls on {threads} take no longer\n"));
+        }
     }
     let spreads = survey.needs.iter().flat_map(spreads).collect();
     if let Some(spread) = noise::in_words(spreads) {
@@ -37,8 +42,16 @@ pub(super) fn text(survey: &Survey) -> String {
     text
 }
 
-/// Ours, the usual, and the best of the others, with how many times as good as the usual each is.
-fn grid(need: &Need) -> Grid {
+/// Returns the most threads with a core each that latencies were measured on.
+fn latency_threads(need: &Need, cores: usize) -> Option<usize> {
+    let cells = need.entrants.iter().flat_map(|entrant| &entrant.cells);
+    let timed = cells.filter(|cell| cell.latency.is_some() && cell.threads <= cores);
+    timed.map(|cell| cell.threads).max()
+}
+
+/// Ours, the usual, and the best of the others, with how many times as good as the usual each is, and its p99
+/// on the number of threads in `crowd`.
+fn grid(need: &Need, crowd: Option<usize>) -> Grid {
     let threads = need.threads();
     let usual = need.entrant(&need.usual);
     let row = |entrant: &&Entrant| {
@@ -49,17 +62,21 @@ fn grid(need: &Need) -> Grid {
             let times = times.filter(|times| times.is_finite()).map(digits);
             [short(cell.median), times.unwrap_or_default()]
         };
+        let p99_us = crowd.map(|crowd| {
+            let latency = entrant.on(crowd).and_then(|cell| cell.latency);
+            latency.map_or(String::new(), |latency| short(latency.p99_ns / 1e3))
+        });
         Row {
             name: format!("  {}", entrant.name),
             pairs: threads.iter().map(pair).collect(),
-            last: None,
+            last: p99_us,
         }
     };
     Grid {
         name: "",
         heads: threads.iter().map(|&threads| count(threads)).collect(),
         labels: ["", "times"],
-        last: None,
+        last: crowd.map(|_| "p99 us"),
         rows: shown(need).iter().map(row).collect(),
     }
 }
@@ -116,6 +133,26 @@ fn indented(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::latency::Latency;
+    use crate::survey::document::Unit;
+    use crate::survey::sample;
+
+    #[test]
+    fn a_queue_stands_with_its_p99() {
+        let latency = Latency { p50_ns: 100.0, p99_ns: 2500.0, p999_ns: 9e3, max_ns: 1e6 };
+        let timed = |mut entrant: Entrant| {
+            entrant.cells.iter_mut().for_each(|cell| cell.latency = Some(latency));
+            entrant
+        };
+        let runs = [(2, vec![10.0]), (8, vec![5.0])];
+        let queue = timed(sample::entrant("queue", Whose::Ours, &runs));
+        let peer = sample::entrant("peer", Whose::Peer, &runs);
+        let need = sample::need("exchange", Unit::MillionPerSecond, vec![queue, peer]);
+        let text = text(&sample::survey(vec![need]));
+        assert!(text.contains("p99 us: 99 of 100 calls on 2 threads take no longer"), "{text}");
+        let row = text.lines().find(|line| line.starts_with("  queue")).unwrap();
+        assert!(row.ends_with(" 2.50"), "{text}");
+    }
 
     #[test]
     fn words_are_wrapped_and_none_is_lost() {

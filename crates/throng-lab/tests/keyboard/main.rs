@@ -3,6 +3,7 @@
 mod bench;
 mod bench_barriers;
 mod bench_counters;
+mod bench_everyday;
 mod bench_loop;
 mod bench_queues;
 mod calibrate;

@@ -13,7 +13,7 @@ use super::run::STINT;
 ///
 /// Everybody notes its count on a line of its own, once in a stint; producers look at all lines once in
 /// many stints.
-pub(super) struct Brake {
+pub(in crate::bench) struct Brake {
     counts: Vec<Count>,
     producers: Vec<bool>,
     most: u64,
@@ -29,7 +29,7 @@ const BACKLOG: u64 = 1 << 20;
 const BETWEEN_LOOKS: u64 = 2048;
 
 impl Brake {
-    pub(super) fn new(roles: &[Role]) -> Self {
+    pub(in crate::bench) fn new(roles: &[Role]) -> Self {
         Brake {
             counts: roles.iter().map(|_| Count::default()).collect(),
             producers: roles.iter().map(|&role| role == Role::Producer).collect(),
@@ -40,13 +40,18 @@ impl Brake {
 
     /// A consumer has popped so many.
     #[inline]
-    pub(super) fn note_popped(&self, rank: usize, popped: u64) {
+    pub(in crate::bench) fn note_popped(&self, rank: usize, popped: u64) {
         self.counts[rank].0.store(popped, Relaxed);
     }
 
     /// A producer has pushed so many. It is kept here while the backlog is too long and the run goes on.
     #[inline]
-    pub(super) fn hold_back(&self, rank: usize, pushed: u64, mut goes_on: impl FnMut() -> bool) {
+    pub(in crate::bench) fn hold_back(
+        &self,
+        rank: usize,
+        pushed: u64,
+        mut goes_on: impl FnMut() -> bool,
+    ) {
         self.counts[rank].0.store(pushed, Relaxed);
         if pushed.is_multiple_of(BETWEEN_LOOKS) {
             while self.backlog() > self.most && goes_on() {

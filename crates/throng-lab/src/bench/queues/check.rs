@@ -72,6 +72,11 @@ pub enum Wrong {
         /// The one that came before it.
         after: u64,
     },
+    /// A queue with a bound took an item that had no room, or refused one that had.
+    Room {
+        /// The bound.
+        capacity: usize,
+    },
 }
 
 impl fmt::Display for Wrong {
@@ -88,6 +93,10 @@ impl fmt::Display for Wrong {
                 f,
                 "item {number} of thread {producer} was popped after its item {after} on the same \
                  thread"
+            ),
+            Wrong::Room { capacity } => write!(
+                f,
+                "a queue with room for {capacity} took more, or refused an item that had room"
             ),
         }
     }

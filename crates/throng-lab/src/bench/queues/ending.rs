@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use super::run::Order;
 use crate::error::Error;
 use crate::output;
 
 /// How many threads are still there when the time is up.
-pub(super) struct Ending {
+pub(in crate::bench) struct Ending {
     left: AtomicUsize,
     panicked: AtomicBool,
     conductor: Thread,
@@ -23,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const PATIENCE_WITH_THE_DEAD: Duration = Duration::from_secs(2);
 
 impl Ending {
-    pub(super) fn new(threads: usize) -> Self {
+    pub(in crate::bench) fn new(threads: usize) -> Self {
         Ending {
             left: AtomicUsize::new(threads),
             panicked: AtomicBool::new(false),
@@ -32,7 +31,7 @@ impl Ending {
     }
 
     /// Waits until all have come home, on the thread that made this; but not for ever.
-    pub(super) fn watch(&self) -> Result<(), Hung> {
+    pub(in crate::bench) fn watch(&self) -> Result<(), Hung> {
         self.watch_for(PATIENCE, PATIENCE_WITH_THE_DEAD)
     }
 
@@ -53,7 +52,7 @@ impl Ending {
 }
 
 /// A thread that leaves, one way or the other.
-pub(super) struct Leaving<'a>(pub(super) &'a Ending);
+pub(in crate::bench) struct Leaving<'a>(pub(in crate::bench) &'a Ending);
 
 impl Drop for Leaving<'_> {
     fn drop(&mut self) {
@@ -68,25 +67,29 @@ impl Drop for Leaving<'_> {
 
 /// Threads that never come home: they wait for items that have been lost.
 #[derive(Debug)]
-pub(super) struct Hung {
+pub(in crate::bench) struct Hung {
     left: usize,
     panicked: bool,
 }
 
 impl Hung {
     /// Nobody can end a thread that waits, so the program ends.
-    pub(super) fn give_up(&self, order: &Order<'_>) -> ! {
-        let error = self.explain(order);
+    pub(in crate::bench) fn give_up(
+        &self,
+        method: &'static str,
+        load: String,
+        threads: usize,
+    ) -> ! {
+        let error = self.explain(method, load, threads);
         output::say(&format!("error: {error}\n"));
         process::exit(error.exit_code().into());
     }
 
-    fn explain(&self, order: &Order<'_>) -> Error {
-        let Order { method, mix, threads, .. } = *order;
+    fn explain(&self, method: &'static str, load: String, threads: usize) -> Error {
         if self.panicked {
             Error::Panicked { method, threads }
         } else {
-            Error::Stuck { method, mix: mix.name(), threads, left: self.left }
+            Error::Stuck { method, load, threads, left: self.left }
         }
     }
 }
@@ -94,17 +97,9 @@ impl Hung {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::queues::mixes::Mix;
-    use crate::bench::setup::Pinning;
-    use crate::bench::window::Times;
 
     fn message(hung: &Hung) -> String {
-        let times = Times { warm_up: Duration::ZERO, measure: Duration::ZERO };
-        let pinning = &Pinning::find();
-        let (method, mix, threads) = ("test", Mix::Even, 4);
-        let order =
-            Order { method, mix, threads, times, room: None, in_order: true, work_ns: 0, pinning };
-        hung.explain(&order).to_string()
+        hung.explain("test", "the mix even".to_owned(), 4).to_string()
     }
 
     #[test]

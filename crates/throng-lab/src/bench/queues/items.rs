@@ -40,14 +40,17 @@ impl Item for u64 {
     }
 }
 
-/// An item of 256 bytes, as a message or a job with some content is.
+/// An item of `WORDS` times 8 bytes, each word with the value in it.
 #[derive(Clone, Copy, Debug)]
-pub struct Large([u64; 32]);
+pub struct Words<const WORDS: usize>([u64; WORDS]);
 
-impl Item for Large {
+/// An item of 256 bytes, as a message or a job with some content is.
+pub type Large = Words<32>;
+
+impl<const WORDS: usize> Item for Words<WORDS> {
     #[inline]
     fn of(value: u64) -> Self {
-        Large([value; 32])
+        Words([value; WORDS])
     }
 
     #[inline]
@@ -55,7 +58,7 @@ impl Item for Large {
         // All of it must be there, not only the words that are looked at.
         let words = &black_box(self).0;
         let value = words[0];
-        (value == words[15] && value == words[31]).then_some(value)
+        (value == words[WORDS / 2 - 1] && value == words[WORDS - 1]).then_some(value)
     }
 }
 

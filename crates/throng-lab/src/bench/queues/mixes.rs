@@ -83,6 +83,11 @@ impl Mix {
         }
     }
 
+    /// Its name in a message.
+    pub(super) fn of_messages(self) -> String {
+        format!("the mix {}", self.name())
+    }
+
     /// The fewest threads it makes sense for.
     #[must_use]
     pub const fn least_threads(self) -> usize {
@@ -103,13 +108,18 @@ impl Mix {
             Mix::OneProducer => 1,
             Mix::OneConsumer => threads - 1,
         };
-        let before = |rank: usize| rank * producers / threads;
-        let role = |rank| match before(rank + 1) - before(rank) {
-            0 => Role::Consumer,
-            _ => Role::Producer,
-        };
-        (0..threads).map(role).collect()
+        spread(producers, threads)
     }
+}
+
+/// Returns the roles of `threads` threads of which `producers` push and the others pop, evenly mixed.
+pub(in crate::bench) fn spread(producers: usize, threads: usize) -> Vec<Role> {
+    let before = |rank: usize| rank * producers / threads;
+    let role = |rank| match before(rank + 1) - before(rank) {
+        0 => Role::Consumer,
+        _ => Role::Producer,
+    };
+    (0..threads).map(role).collect()
 }
 
 #[cfg(test)]

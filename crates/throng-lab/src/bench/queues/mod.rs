@@ -9,15 +9,16 @@
 //! | [`ours`], [`peers`] | the way into each |
 //! | [`rows`] | what is measured |
 //! | [`run`] | one measured run |
+//! | `sampled` | one run that samples the latency of calls |
 //! | `brake` | what keeps producers from filling the memory |
 //! | `ending` | all threads come home, or the program does not wait for ever |
 //! | [`check`] | whether every item came out exactly once, watched while it is measured |
 //! | [`summary`] | medians, and ours beside the best of others |
 //! | [`report`] | tables, and every single number |
 
-mod brake;
+pub(in crate::bench) mod brake;
 pub mod check;
-mod ending;
+pub(in crate::bench) mod ending;
 pub mod items;
 pub mod mixes;
 pub mod ours;
@@ -26,12 +27,14 @@ pub mod plan;
 pub mod report;
 pub mod rows;
 pub mod run;
+mod sampled;
 pub mod seats;
 pub mod summary;
 
 use serde::Serialize;
 
 use super::crew::CrewFailure;
+use super::latency::Latency;
 use super::setup::{Pinning, Setup};
 use super::window::Times;
 use crate::error::{self, Error};
@@ -122,10 +125,22 @@ pub(crate) fn measure(
         .map_err(|failure| explain(failure, row.name, mix, threads))
 }
 
+/// One run of one queue, which is new, to sample the latency of calls.
+pub(crate) fn latency(
+    row: &Row,
+    mix: Mix,
+    threads: usize,
+    times: Times,
+    pinning: &Pinning,
+) -> Result<Option<Latency>, Error> {
+    row.latency(mix, threads, times, pinning)
+        .map_err(|failure| explain(failure, row.name, mix, threads))
+}
+
 fn explain(failure: Failure, method: &'static str, mix: Mix, threads: usize) -> Error {
     match failure {
         Failure::Crew(CrewFailure::Spawn(source)) => Error::Spawn { threads, source },
         Failure::Crew(CrewFailure::Panicked) => Error::Panicked { method, threads },
-        Failure::Wrong(wrong) => Error::Mixed { method, mix: mix.name(), threads, wrong },
+        Failure::Wrong(wrong) => Error::Mixed { method, load: mix.of_messages(), threads, wrong },
     }
 }

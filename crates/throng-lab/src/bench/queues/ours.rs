@@ -26,6 +26,11 @@ impl<T: Item> Seat<T> for &Queue<T> {
     }
 
     #[inline(always)]
+    fn offer(&mut self, item: T) -> Result<(), T> {
+        self.try_push(item).map_err(PushError::into_inner)
+    }
+
+    #[inline(always)]
     fn take(&mut self) -> T {
         self.pop().expect(OPEN)
     }
@@ -86,6 +91,11 @@ impl<T: Item> Seat<T> for &Pool<T> {
     }
 
     #[inline(always)]
+    fn offer(&mut self, item: T) -> Result<(), T> {
+        self.push(item).map_err(|closed| closed.0)
+    }
+
+    #[inline(always)]
     fn take(&mut self) -> T {
         self.pop().expect(OPEN)
     }
@@ -113,6 +123,12 @@ impl<T: Item> Seat<T> for &Rsu<T> {
     #[inline(always)]
     fn put(&mut self, item: T) {
         Rsu::put(self, item);
+    }
+
+    #[inline(always)]
+    fn offer(&mut self, item: T) -> Result<(), T> {
+        Rsu::put(self, item);
+        Ok(())
     }
 
     #[inline(always)]
@@ -149,6 +165,12 @@ impl<T: Item> Seat<T> for &Jobs<T> {
     #[inline(always)]
     fn put(&mut self, item: T) {
         self.0.enqueue(item);
+    }
+
+    /// It cannot refuse: a full queue keeps the thread until there is room.
+    fn offer(&mut self, item: T) -> Result<(), T> {
+        self.0.enqueue(item);
+        Ok(())
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! The queues that people use today.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use concurrent_queue::ConcurrentQueue;
@@ -79,7 +79,7 @@ retried!(Locked, _room => Mutex::new(VecDeque::new()),
 
 /// Makes an [`Exchange`] of a channel whose two ends can be shared, and wait.
 macro_rules! channel {
-    ($(#[$about:meta])* $name:ident, $krate:ident, $poll:expr) => {
+    ($(#[$about:meta])* $name:ident, $krate:ident, $offer:expr, $poll:expr) => {
         $(#[$about])*
         #[derive(Debug)]
         pub struct $name<T>($krate::Sender<T>, $krate::Receiver<T>);
@@ -104,6 +104,11 @@ macro_rules! channel {
             }
 
             #[inline(always)]
+            fn offer(&mut self, item: T) -> Result<(), T> {
+                $offer(&self.0, item)
+            }
+
+            #[inline(always)]
             fn take(&mut self) -> T {
                 self.1.recv().expect(CUT)
             }
@@ -123,24 +128,33 @@ channel!(
     /// Of crossbeam.
     CrossbeamChannel,
     crossbeam_channel,
+    |end: &crossbeam_channel::Sender<T>, item| end.try_send(item).map_err(|back| back.into_inner()),
     |end: &crossbeam_channel::Receiver<T>| end.try_recv().ok()
 );
 channel!(
     /// Of the crate `flume`.
     Flume,
     flume,
+    |end: &flume::Sender<T>, item| end.try_send(item).map_err(flume::TrySendError::into_inner),
     |end: &flume::Receiver<T>| end.try_recv().ok()
 );
 channel!(
     /// Of the crate `kanal`.
     Kanal,
     kanal,
+    |end: &kanal::Sender<T>, item| {
+        let mut item = Some(item);
+        match end.try_send_option(&mut item) {
+            Ok(true) => Ok(()),
+            _ => item.map_or(Ok(()), Err),
+        }
+    },
     |end: &kanal::Receiver<T>| end.try_recv().ok().flatten()
 );
 
 /// Makes an [`Exchange`] of a channel of the standard library, with one consumer at most.
 macro_rules! standard {
-    ($(#[$about:meta])* $name:ident, $sender:ident, $room:ident => $build:expr) => {
+    ($(#[$about:meta])* $name:ident, $sender:ident, $room:ident => $build:expr, $offer:expr) => {
         $(#[$about])*
         #[derive(Debug)]
         pub struct $name<T>($sender<T>, Mutex<Receiver<T>>);
@@ -162,6 +176,11 @@ macro_rules! standard {
             #[inline(always)]
             fn put(&mut self, item: T) {
                 assert!(self.sender.send(item).is_ok(), "{CUT}");
+            }
+
+            #[inline(always)]
+            fn offer(&mut self, item: T) -> Result<(), T> {
+                $offer(&self.sender, item)
             }
 
             #[inline(always)]
@@ -189,13 +208,17 @@ standard!(
     /// `std::sync::mpsc::sync_channel`.
     StandardBounded,
     SyncSender,
-    room => sync_channel(bound(room))
+    room => sync_channel(bound(room)),
+    |end: &SyncSender<T>, item| end.try_send(item).map_err(|error| match error {
+        TrySendError::Full(back) | TrySendError::Disconnected(back) => back,
+    })
 );
 standard!(
     /// `std::sync::mpsc::channel`.
     StandardUnbounded,
     Sender,
-    _room => channel()
+    _room => channel(),
+    |end: &Sender<T>, item| end.send(item).map_err(|error| error.0)
 );
 
 /// No queue at all: every thread gets back what it has put in itself. What is measured with it is the
@@ -219,6 +242,12 @@ impl<T: Item> Seat<T> for VecDeque<T> {
     #[inline(always)]
     fn put(&mut self, item: T) {
         self.push_back(item);
+    }
+
+    #[inline(always)]
+    fn offer(&mut self, item: T) -> Result<(), T> {
+        self.push_back(item);
+        Ok(())
     }
 
     #[inline(always)]

@@ -15,6 +15,7 @@ pub const MAX_THREADS: usize = 1024;
 const MAX_REPETITIONS: usize = 1000;
 const MAX_RUN_MS: usize = 60_000;
 const MAX_WORK_NS: usize = 1_000_000;
+const HINT: &str = "`throng bench queues --help` names all";
 
 /// What `throng bench queues` will do.
 #[derive(Debug)]
@@ -50,11 +51,11 @@ impl QueuesPlan {
         };
         let all = rows::all();
         let known: Vec<&str> = all.iter().map(|row| row.name).collect();
-        let names = chosen("--methods", typed.methods.as_deref(), "queue", &known)?;
+        let names = chosen("--methods", typed.methods.as_deref(), "queue", &known, HINT)?;
         let is_wanted = |row: &Row| row.name == REFERENCE || names.contains(&row.name);
         let rows = all.iter().copied().filter(is_wanted).collect();
         let known = Mix::ALL.map(Mix::name);
-        let names = chosen("--mixes", typed.mixes.as_deref(), "mix", &known)?;
+        let names = chosen("--mixes", typed.mixes.as_deref(), "mix", &known, HINT)?;
         let mixes: Vec<Mix> =
             Mix::ALL.into_iter().filter(|mix| names.contains(&mix.name())).collect();
         check_threads(&mixes, &threads)?;
@@ -81,11 +82,12 @@ impl QueuesPlan {
 }
 
 /// The names in a list that was typed; all that are known where there is no list.
-fn chosen<'a>(
+pub(in crate::bench) fn chosen<'a>(
     option: &'static str,
     typed: Option<&str>,
     kind: &'static str,
     known: &[&'a str],
+    hint: &'static str,
 ) -> Result<Vec<&'a str>, Error> {
     let Some(list) = typed else { return Ok(known.to_vec()) };
     let find = |name: &str| {
@@ -94,7 +96,7 @@ fn chosen<'a>(
             name: name.to_owned(),
             kind,
             suggestions: suggestions(name, known.iter().copied()),
-            hint: "`throng bench queues --help` names all",
+            hint,
         })
     };
     list.split(',').map(|name| find(name.trim())).collect()

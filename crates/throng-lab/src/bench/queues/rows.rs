@@ -15,7 +15,9 @@ use super::peers::{
     CrossbeamChannel, Flume, Kanal, Locked, Nothing, StandardBounded, StandardUnbounded,
 };
 use super::run::{Failure, Measure, Measured, Order, run};
+use super::sampled::{Sample, sample};
 use super::seats::Exchange;
+use crate::bench::latency::Latency;
 use crate::bench::setup::Pinning;
 use crate::bench::window::Times;
 
@@ -49,6 +51,8 @@ pub struct Row {
     small: Measure,
     /// With large items.
     large: Measure,
+    /// With small items, for the latency of calls.
+    sample: Sample,
 }
 
 /// The room of queues that have a bound.
@@ -66,6 +70,7 @@ impl Row {
             polls: true,
             small: run::<u64, S>,
             large: run::<Large, L>,
+            sample: sample::<u64, S>,
         }
     }
 
@@ -90,14 +95,29 @@ impl Row {
         work_ns: u32,
         pinning: &Pinning,
     ) -> Result<Measured, Failure> {
-        // Bursts of all threads must fit in, or all of them might wait for room.
-        let room = self.bounded.then(|| ROOM.max(BURST * threads));
-        let (method, in_order) = (self.name, self.in_order);
-        let order = Order { method, mix, threads, times, room, in_order, work_ns, pinning };
+        let order = Order { work_ns, ..self.order(mix, threads, times, pinning) };
         match mix {
             Mix::Large => (self.large)(&order),
             _ => (self.small)(&order),
         }
+    }
+
+    /// One run that samples the latency of pushes and pops of small items.
+    pub(in crate::bench) fn latency(
+        &self,
+        mix: Mix,
+        threads: usize,
+        times: Times,
+        pinning: &Pinning,
+    ) -> Result<Option<Latency>, Failure> {
+        (self.sample)(&self.order(mix, threads, times, pinning))
+    }
+
+    fn order<'a>(&self, mix: Mix, threads: usize, times: Times, pinning: &'a Pinning) -> Order<'a> {
+        // Bursts of all threads must fit in, or all of them might wait for room.
+        let room = self.bounded.then(|| ROOM.max(BURST * threads));
+        let (method, in_order) = (self.name, self.in_order);
+        Order { method, mix, threads, times, room, in_order, work_ns: 0, pinning }
     }
 }
 

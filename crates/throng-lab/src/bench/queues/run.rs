@@ -67,7 +67,7 @@ pub(in crate::bench) enum Failure {
 pub(in crate::bench) type Measure = fn(&Order<'_>) -> Result<Measured, Failure>;
 
 /// So many items between two looks at the phase.
-pub(super) const STINT: usize = 32;
+pub(in crate::bench) const STINT: usize = 32;
 
 /// Runs one queue. Only what touches the queue is compiled once for each.
 pub(in crate::bench) fn run<T: Item, X: Exchange<T>>(
@@ -75,7 +75,14 @@ pub(in crate::bench) fn run<T: Item, X: Exchange<T>>(
 ) -> Result<Measured, Failure> {
     // On lines of its own, as a program would have it that cares.
     let queue = Box::new(Alone(X::build(order.room)));
-    let exchange = &queue.0;
+    run_on(order, &queue.0)
+}
+
+/// The same with a queue that is there already.
+pub(in crate::bench) fn run_on<T: Item, X: Exchange<T>>(
+    order: &Order<'_>,
+    exchange: &X,
+) -> Result<Measured, Failure> {
     let work = |desk: Desk<'_>, role: Role| {
         let seat = exchange.seat(role.pops());
         Worker { desk, seat, item: PhantomData::<T> }.work(order.mix, role)
@@ -115,7 +122,7 @@ fn drive(order: &Order<'_>, work: Work<'_>, drain: Drain<'_>) -> Result<Measured
         shared.is_complete.store(true, Release);
         window.conduct(order.times);
         if let Err(hung) = ending.watch() {
-            hung.give_up(order);
+            hung.give_up(order.method, order.mix.of_messages(), order.threads);
         }
     };
     let results = crew::run(window, tasks, conduct).map_err(Failure::Crew)?;
@@ -133,7 +140,7 @@ fn drive(order: &Order<'_>, work: Work<'_>, drain: Drain<'_>) -> Result<Measured
 
 /// Something on lines of its own.
 #[repr(align(128))]
-struct Alone<X>(X);
+pub(in crate::bench) struct Alone<X>(pub(in crate::bench) X);
 
 /// What a thread comes home with.
 struct Outcome {
@@ -266,7 +273,7 @@ impl<T: Item, S: Seat<T>> Worker<'_, T, S> {
 }
 
 /// What one thread did in the time measured.
-struct Clock<'a> {
+pub(in crate::bench) struct Clock<'a> {
     window: &'a Window,
     phase: Phase,
     began: u64,
@@ -274,13 +281,13 @@ struct Clock<'a> {
 }
 
 impl<'a> Clock<'a> {
-    fn new(window: &'a Window) -> Self {
+    pub(in crate::bench) fn new(window: &'a Window) -> Self {
         Clock { window, phase: Phase::Warming, began: 0, ended: 0 }
     }
 
     /// Whether the time is not up. The thread has come to this count by now.
     #[inline]
-    fn goes_on(&mut self, count: u64) -> bool {
+    pub(in crate::bench) fn goes_on(&mut self, count: u64) -> bool {
         let phase = self.window.phase();
         if phase != self.phase {
             self.turn(phase, count);
@@ -298,7 +305,12 @@ impl<'a> Clock<'a> {
         self.phase = phase;
     }
 
-    fn counted(&self) -> u64 {
+    /// Whether the thread has seen the measurement begin, and not its end.
+    pub(in crate::bench) fn is_measuring(&self) -> bool {
+        self.phase == Phase::Measuring
+    }
+
+    pub(in crate::bench) fn counted(&self) -> u64 {
         self.ended - self.began
     }
 }

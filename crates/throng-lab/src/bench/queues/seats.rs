@@ -24,6 +24,11 @@ pub trait Exchange<T: Item>: Sync + Sized {
 pub trait Seat<T> {
     /// Puts an item in; waits for room.
     fn put(&mut self, item: T);
+    /// Puts an item in if there is room, or gives it back.
+    ///
+    /// # Errors
+    /// The item.
+    fn offer(&mut self, item: T) -> Result<(), T>;
     /// Takes an item out; waits for one.
     fn take(&mut self) -> T;
     /// Takes an item out if there is one.
@@ -56,6 +61,11 @@ impl<T, A: Attempts<T>> Seat<T> for Retry<A> {
     }
 
     #[inline(always)]
+    fn offer(&mut self, item: T) -> Result<(), T> {
+        self.0.try_put(item)
+    }
+
+    #[inline(always)]
     fn take(&mut self) -> T {
         let mut backoff = Backoff::default();
         loop {
@@ -75,14 +85,14 @@ impl<T, A: Attempts<T>> Seat<T> for Retry<A> {
 /// Pauses that get longer, and then lets others run: as people write it, and as `snooze` of crossbeam's
 /// `Backoff` does it.
 #[derive(Debug, Default)]
-struct Backoff(u32);
+pub(in crate::bench) struct Backoff(u32);
 
 /// After so many pauses, each twice as long as the one before, others may run.
 const PAUSES: u32 = 7;
 
 impl Backoff {
     #[inline(always)]
-    fn wait(&mut self) {
+    pub(in crate::bench) fn wait(&mut self) {
         if self.0 < PAUSES {
             (0..1 << self.0).for_each(|_| spin_loop());
             self.0 += 1;
