@@ -242,7 +242,7 @@ impl Run {
             }),
             "queue-unbounded" => PoolChoice::queue(),
             "pool" => PoolChoice::custom("pool", move |_| {
-                let pool = Pool::on_machine(&PoolShape::for_processors(cores));
+                let pool = Pool::on_machine(&PoolShape::DEFAULT);
                 Ok(Box::new(pool.map_err(|source| Error::Shape { method: "pool", source })?))
             }),
             _ => return Ok(None),
