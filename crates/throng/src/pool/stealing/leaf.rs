@@ -253,8 +253,12 @@ unsafe fn write<T: Send, M: Machine>(slot: &M::Cell<MaybeUninit<T>>, job: T) {
 /// The slot has a job, which is the caller's, and no other processor reaches it.
 #[inline]
 unsafe fn take<T: Send, M: Machine>(slot: &M::Cell<MaybeUninit<T>>) -> T {
+    let read = |slot: &mut MaybeUninit<T>| {
+        // SAFETY: the slot has a job, as the caller says, which is not read again.
+        unsafe { slot.assume_init_read() }
+    };
     // SAFETY: as the caller says.
-    unsafe { slot.with_mut(|slot| slot.assume_init_read()) }
+    unsafe { slot.with_mut(read) }
 }
 
 impl<T: Send, M: Machine> Leaf<T, M> {
@@ -454,9 +458,10 @@ impl<T: Send, M: Machine> Leaf<T, M> {
         let slots = 2 * own.slots.len();
         let larger: Slots<T, M> = new_slots::<T, M>(self.id, slots);
         for number in (0..jobs_between(start, end)).map(|i| start.wrapping_add(i)) {
-            // SAFETY: `LOCKED` is set, by the owner, so all jobs from start to end are the caller's; and nothing else has
-            // the new slots yet.
-            unsafe { write::<T, M>(slot::<T, M>(&larger, number), take::<T, M>(own.slot(number))) };
+            // SAFETY: `LOCKED` is set, by the owner, so all jobs from start to end are the caller's.
+            let job = unsafe { take::<T, M>(own.slot(number)) };
+            // SAFETY: nothing else has the new slots yet.
+            unsafe { write::<T, M>(slot::<T, M>(&larger, number), job) };
         }
         // SAFETY: `LOCKED` is set, by us.
         unsafe { self.rest.slots.with_mut(|shared| *shared = Arc::clone(&larger)) };
@@ -540,14 +545,15 @@ impl<T: Send, M: Machine> Drop for Leaf<T, M> {
     fn drop(&mut self) {
         let start = Head(self.ends.head.load(Acquire)).start();
         let end = self.own_top().end();
-        // SAFETY: nothing else has the leaf.
-        let jobs: Vec<T> = unsafe {
-            self.own.with_mut(|own| {
-                let numbers = (0..jobs_between(start, end)).map(|i| start.wrapping_add(i));
+        let take_all = |own: &mut Own<T, M>| {
+            let take = |i| {
                 // SAFETY: jobs from start to end are there, and nothing else has them.
-                numbers.map(|number| take::<T, M>(own.slot(number))).collect()
-            })
+                unsafe { take::<T, M>(own.slot(start.wrapping_add(i))) }
+            };
+            (0..jobs_between(start, end)).map(take).collect::<Vec<T>>()
         };
+        // SAFETY: nothing else has the leaf.
+        let jobs = unsafe { self.own.with_mut(take_all) };
         // If the drop of one panics, the others are dropped nevertheless.
         drop(jobs);
     }

@@ -24,8 +24,12 @@ pub struct PoolShape {
 }
 
 impl PoolShape {
-    /// Right for real machines. 64 rounds take some 50 microseconds, as long as it takes to fall asleep and to be
-    /// woken.
+    /// Right for real machines, as measured on 16 Xeon cores.
+    ///
+    /// - `turn_every` 256: 64 makes jobs in pairs 20 % slower and trees of jobs on few threads 10 %; without turns trees
+    ///   of 200 ns jobs on 16 threads are 40 % slower.
+    /// - `most_moved` 512: with 0, one producer of 2 million jobs a second and 15 consumers fall behind.
+    /// - `rounds_before_sleep` 64: some 50 microseconds, as long as it takes to fall asleep and to be woken.
     pub const DEFAULT: PoolShape =
         PoolShape { turn_every: 256, most_moved: 512, rounds_before_sleep: 64 };
 
