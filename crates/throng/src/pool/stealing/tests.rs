@@ -143,7 +143,7 @@ fn exactly_once(shape: &PoolShape, threads: usize, jobs: usize) {
                     if id % 2 == 0 {
                         own.extend(pool.try_pop());
                     } else if i % 3 != 0 {
-                        // One job in three stays, so nobody waits for nothing.
+                        // One job in three stays, so no thread waits for ever.
                         own.extend(pool.pop());
                     }
                 }
