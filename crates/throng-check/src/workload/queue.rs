@@ -176,21 +176,20 @@ pub fn kinds<M: Machine>() -> Vec<Kind<M>> {
     let pool_kind = Kind::new("pool", Order::Unordered, Can::CLOSE, |_, _| pool());
     vec![
         Kind { preemptions: [1, 1], fullness: Fullness::NotIdle, ..queue_kind },
-        Kind { preemptions: [1, 1], ..pool_kind },
+        Kind { preemptions: [2, 2], ..pool_kind },
         Kind::new("rsu", Order::Any, Can::JOBS, |_, _| {
             Box::new(ByJobs(Box::new(Rsu::on_machine(2))))
         }),
     ]
 }
 
-/// A small one, with a tree of which every part is used.
+/// A pool that moves, takes turns and sleeps after few calls.
 fn pool<M: Machine>() -> AnyStore<M> {
-    let shape =
-        PoolShape { leaves: 2, depth: 1, prism: 1, spin: 1, turn_every: 2, crowd: 1, haul: 1 };
+    let shape = PoolShape { turn_every: 2, most_moved: 1, rounds_before_sleep: 1 };
     Box::new(Pool::on_machine(&shape).unwrap_or_else(|error| panic!("pool: {error}")))
 }
 
-/// A queue's shape for a check: pieces of `block` items, 2 at least, or as large as usual where that is 0.
+/// A queue's shape for a check: if unbounded, with a first ring of `block` slots; the usual shape where that is 0.
 #[must_use]
 pub fn queue_shape(capacity: Option<usize>, block: usize) -> QueueShape {
     match block {

@@ -107,7 +107,7 @@ pub fn validate(
     progress.set_length(possible.len() as u64);
     let simulated = parallel(&possible, crate::plan::cores(), progress, |asked| {
         let machine = calibration.spec_for_threads(asked.threads);
-        Run { machine, processors: asked.threads, cores }.simulate(&asked.need, &asked.entrant)
+        Run { machine, processors: asked.threads }.simulate(&asked.need, &asked.entrant)
     });
     let mut rows = Vec::new();
     for (asked, simulated) in possible.into_iter().zip(simulated) {
@@ -157,7 +157,7 @@ pub fn prospects(
     let simulated =
         parallel(&jobs, crate::plan::cores(), progress, |&(need, entrant, processors)| {
             let machine = calibration.spec(processors);
-            Run { machine, processors, cores: processors }.simulate(need, entrant)
+            Run { machine, processors }.simulate(need, entrant)
         });
     let mut prospects = Vec::new();
     for ((need, entrant, processors), simulated) in jobs.into_iter().zip(simulated) {
@@ -173,8 +173,6 @@ pub fn prospects(
 struct Run {
     machine: MachineSpec,
     processors: usize,
-    /// How many cores the structures believe in.
-    cores: usize,
 }
 
 /// Values until a counter that adapts has done so, and values that are measured.
@@ -234,15 +232,15 @@ impl Run {
 
     /// Million items a second.
     fn exchange(&self, entrant: &str) -> Result<Option<f64>, Error> {
-        let (room, cores) = (ROOM.max(ROOM_A_THREAD * self.processors), self.cores);
+        let room = ROOM.max(ROOM_A_THREAD * self.processors);
         let pool = match entrant {
             "queue" => PoolChoice::custom("queue", move |_| {
                 let queue = Queue::on_machine(QueueShape::bounded(room));
                 Ok(Box::new(queue.map_err(|source| Error::Shape { method: "queue", source })?))
             }),
             "queue-unbounded" => PoolChoice::queue(),
-            "pool" => PoolChoice::custom("pool", move |_| {
-                let pool = Pool::on_machine(&PoolShape::for_processors(cores));
+            "pool" => PoolChoice::custom("pool", |_| {
+                let pool = Pool::on_machine(&PoolShape::DEFAULT);
                 Ok(Box::new(pool.map_err(|source| Error::Shape { method: "pool", source })?))
             }),
             _ => return Ok(None),
@@ -367,7 +365,7 @@ mod tests {
         };
         let meeting = |entrant| {
             let machine = grouped.spec(32);
-            Run { machine, processors: 32, cores: 32 }.meeting(entrant).unwrap().unwrap()
+            Run { machine, processors: 32 }.meeting(entrant).unwrap().unwrap()
         };
         // One word is fetched by each of 32, most of them from afar.
         let (shaped, central) = (meeting("barrier"), meeting("central"));

@@ -3,7 +3,7 @@
 //! | structure | order | idea |
 //! |---|---|---|
 //! | [`Queue`] | first in, first out | an array without an end and two counters |
-//! | [`Pool`] | none | a queue for each core, and a tree in which putters and takers meet |
+//! | [`Pool`] | none | a stack of jobs for each thread; threads without jobs steal |
 //! | [`JobQueue`] | first in, first out, as its counters are | the papers' array and two counters of any kind |
 //! | [`Rsu`] | none | a pool for each processor; random pairs even out |
 //! | [`for_each_index`], [`Indices`] | none | the indices of a loop, taken from a counter |
@@ -16,14 +16,14 @@ mod index;
 mod job_queue;
 pub mod queue;
 mod rsu;
-pub mod tree;
+pub mod stealing;
 
 pub use error::{Closed, PopError, PushError};
 pub use index::{Indices, Share, for_each_index, map_indices};
 pub use job_queue::JobQueue;
 pub use queue::{Queue, QueueShape};
 pub use rsu::Rsu;
-pub use tree::{Pool, PoolBuilder, PoolShape};
+pub use stealing::{Pool, PoolBuilder, PoolShape};
 
 use crate::machine::{Machine, Native, WayOut};
 

@@ -68,8 +68,8 @@ impl PoolChoice {
     #[must_use]
     pub fn pool() -> Self {
         const NAME: &str = "Pool";
-        Self::custom(NAME, |processors| {
-            let pool = Pool::on_machine(&PoolShape::for_processors(processors));
+        Self::custom(NAME, |_| {
+            let pool = Pool::on_machine(&PoolShape::DEFAULT);
             Ok(Box::new(pool.map_err(|source| Error::Shape { method: NAME, source })?))
         })
     }

@@ -13,9 +13,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::machine::Patience;
 
-/// Small enough for everything to happen.
+/// A pool that moves, takes turns and sleeps after few calls.
 fn tiny() -> PoolShape {
-    PoolShape { leaves: 4, depth: 2, prism: 1, spin: 200, turn_every: 3, crowd: 1, haul: 2 }
+    PoolShape { turn_every: 3, most_moved: 2, rounds_before_sleep: 2 }
 }
 
 fn small<T: Send>() -> Pool<T> {
@@ -25,10 +25,15 @@ fn small<T: Send>() -> Pool<T> {
 fn shapes() -> Vec<PoolShape> {
     vec![
         tiny(),
-        PoolShape { leaves: 1, depth: 0, ..tiny() },
-        PoolShape { leaves: 8, depth: 1, turn_every: 1, ..tiny() },
-        PoolShape::for_processors(16),
+        PoolShape { turn_every: 1, most_moved: 0, ..tiny() },
+        PoolShape { rounds_before_sleep: 0, ..tiny() },
+        PoolShape::DEFAULT,
     ]
+}
+
+/// What `f` returns on a thread of its own, which has a leaf of its own as long as it runs.
+fn elsewhere<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+    thread::scope(|scope| scope.spawn(f).join().unwrap())
 }
 
 #[test]
@@ -45,15 +50,59 @@ fn a_thread_alone_gets_back_what_it_put_in() {
 }
 
 #[test]
-fn a_job_in_any_leaf_is_found_by_whoever_asks() {
+fn a_job_in_any_leaf_is_found_by_any_thread() {
     let pool = small();
-    for leaf in 0..4 {
-        assert!(pool.leaves[leaf].put(leaf, Who::Guest, 0).is_ok());
-        thread::scope(|scope| {
-            assert_eq!(scope.spawn(|| pool.try_pop()).join().unwrap(), Ok(leaf));
+    pool.push(0).unwrap();
+    assert_eq!(elsewhere(|| pool.try_pop()), Ok(0));
+    elsewhere(|| pool.push(1).unwrap());
+    assert_eq!(pool.try_pop(), Ok(1));
+    assert_eq!(pool.try_pop(), Err(PopError::Empty));
+}
+
+#[test]
+fn a_thread_alone_gets_its_newest_job_first() {
+    let pool = Pool::new();
+    (0..20).for_each(|job| pool.push(job).unwrap());
+    assert!(pool.drain().eq((0..20).rev()));
+}
+
+#[test]
+fn a_thief_takes_the_oldest_job_and_moves_half_of_the_others() {
+    for (most_moved, moved) in [(10, 4), (3, 3), (0, 0)] {
+        let shape = PoolShape { most_moved, ..PoolShape::DEFAULT };
+        let pool: Pool<u32> = Pool::on_machine(&shape).unwrap();
+        (0..10).for_each(|job| pool.push(job).unwrap());
+        let jobs_of = |leaf: usize| pool.leaves.iter_from(leaf).next().unwrap().look().jobs;
+        let home = Native::cpu().id();
+        elsewhere(|| {
+            assert_eq!(pool.try_pop(), Ok(0));
+            assert_eq!(jobs_of(Native::cpu().id()), moved);
         });
-        assert_eq!(pool.try_pop(), Err(PopError::Empty));
+        assert_eq!(jobs_of(home), 9 - moved);
+        assert_eq!(pool.drain().collect::<HashSet<_>>(), (1..10).collect());
     }
+}
+
+/// Rings grow, begin again at their first place, and numbers of jobs begin again at 0.
+#[test]
+fn a_ring_that_grows_and_wraps_keeps_every_job() {
+    let pool = Pool::new();
+    let (mut next, mut sum, mut popped) = (0_u64, 0, 0_u64);
+    for burst in [1, 5, 31, 32, 33, 100, 7, 1000, 3] {
+        for _ in 0..burst {
+            pool.push(next).unwrap();
+            next += 1;
+        }
+        // Another thread takes from the old end, so that it moves on.
+        for job in elsewhere(|| (0..burst / 2).map(|_| pool.try_pop().unwrap()).collect::<Vec<_>>())
+        {
+            (sum, popped) = (sum + job, popped + 1);
+        }
+    }
+    for job in pool.drain() {
+        (sum, popped) = (sum + job, popped + 1);
+    }
+    assert_eq!((popped, sum), (next, next * (next - 1) / 2));
 }
 
 #[test]
@@ -75,7 +124,7 @@ fn a_wait_ends_in_time() {
     assert_eq!(pool.pop_timeout(Duration::ZERO), Err(PopError::Empty));
     assert_eq!(pool.pop_timeout(Duration::from_millis(30)), Err(PopError::Empty));
     assert!((30..30_000).contains(&start.elapsed().as_millis()));
-    assert!(!pool.bells.anybody(), "who gave up waits no more");
+    assert_eq!(pool.idle.counts(), (0, 0), "a thread that gave up waits no more");
 }
 
 /// Everything is put in and taken out by threads that do both, and by such that wait.
@@ -94,7 +143,7 @@ fn exactly_once(shape: &PoolShape, threads: usize, jobs: usize) {
                     if id % 2 == 0 {
                         own.extend(pool.try_pop());
                     } else if i % 3 != 0 {
-                        // One job in three stays, so nobody waits for nothing.
+                        // One job in three stays, so no thread waits for ever.
                         own.extend(pool.pop());
                     }
                 }
@@ -171,7 +220,7 @@ fn sleepers_are_woken_by_a_job_and_by_the_end() {
             });
         }
         for round in 1..=400 {
-            while pool.bells.count() < 6 {
+            while pool.idle.counts().0 < 6 {
                 thread::yield_now();
             }
             // Time to fall asleep.
@@ -185,95 +234,83 @@ fn sleepers_are_woken_by_a_job_and_by_the_end() {
         pool.close();
     });
     assert_eq!(taken.into_inner(), 800);
-    assert!(!pool.bells.anybody());
+    assert_eq!(pool.idle.counts(), (0, 0));
     // Without wake-ups, a round takes the rest of a sleep of 20 milliseconds or more, and all take 10 seconds.
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
+/// Three threads sleep, and one push wakes one of them: it wakes another only if it finds more.
 #[test]
-fn who_finds_single_jobs_elsewhere_waits_longer_before_it_comes_again() {
-    let pool: Pool<u32> = Pool::on_machine(&PoolShape { turn_every: 1000, ..tiny() }).unwrap();
-    pool.push(0).unwrap();
-    assert_eq!(pool.try_pop(), Ok(0));
-    let own = &pool.crowd.get(Native::cpu().id()).own;
-    let other = (own.home() + 1) % 4;
-    let breath_after = |jobs: u32| {
-        (0..jobs).for_each(|job| assert!(pool.leaves[other].put(job, Who::Guest, 0).is_ok()));
-        assert!(pool.try_pop().is_ok());
-        own.breath()
-    };
-    assert_eq!([1, 1, 1].map(breath_after), [1, 3, 7]);
-    assert_eq!(breath_after(3), 3, "one of three was moved home");
-    assert_eq!(pool.drain().count(), 2);
-    assert_eq!(own.breath(), 0, "nothing was left");
-}
-
-/// Somebody may have looked at the one leaf before, and look at the other one after.
-#[test]
-fn who_moves_jobs_rings_for_who_waits() {
+fn a_push_wakes_one_sleeper_and_none_while_a_thread_searches() {
     let pool = small::<u32>();
+    (0..3).for_each(|_| pool.idle.begin_search());
     pool.push(0).unwrap();
-    assert_eq!(pool.try_pop(), Ok(0));
-    let home = pool.crowd.get(Native::cpu().id()).own.home();
-    let other = (home + 1) % 4;
-    let guest = pool.bells.enter(other);
-    (0..20).for_each(|job| assert!(pool.leaves[other].put(job, Who::Guest, 0).is_ok()));
-    while pool.leaves[home].look().jobs() == 0 {
-        pool.try_pop().expect("there are jobs");
-    }
-    assert!(pool.bells.leave(guest));
+    assert_eq!(pool.idle.counts(), (0, 3), "nothing to claim");
+    pool.leaves.of(&Native::cpu()).bell().store(ASLEEP, Relaxed);
+    pool.idle.fall_asleep();
+    pool.push(1).unwrap();
+    assert_eq!(pool.idle.counts(), (1, 2), "there are searchers");
+    assert!(!pool.idle.end_search());
+    assert!(pool.idle.end_search(), "the last searcher claims the sleeper");
+    pool.ring(&Native::cpu());
+    let bell = pool.leaves.of(&Native::cpu()).bell();
+    assert_eq!((bell.load(Relaxed), pool.idle.counts()), (RUNG, (0, 1)));
+    bell.store(ASLEEP, Relaxed);
+    pool.idle.fall_asleep();
+    pool.push(2).unwrap();
+    assert_eq!((bell.load(Relaxed), pool.idle.counts()), (RUNG, (0, 1)), "the push claims it");
 }
 
 #[test]
-fn a_thread_that_pops_and_pushes_at_home_still_serves_every_leaf() {
-    let shape = tiny();
+fn a_thread_that_pops_and_pushes_still_serves_every_leaf() {
+    let shape = PoolShape { most_moved: 0, ..tiny() };
     let pool: Pool<&str> = Pool::on_machine(&shape).unwrap();
-    pool.push("busy").unwrap();
-    let home = pool.crowd.get(Native::cpu().id()).own.home();
-    let before = 2;
-    for leaf in (0..4).filter(|&leaf| leaf != home) {
-        for _ in 0..before {
-            assert!(pool.leaves[leaf].put("waits", Who::Guest, 0).is_ok());
+    let (older, others) = (2, 3);
+    // All at the same time, so that each has a leaf.
+    let here = Barrier::new(others);
+    thread::scope(|scope| {
+        for _ in 0..others {
+            scope.spawn(|| {
+                (0..older).for_each(|_| pool.push("waits").unwrap());
+                pool.push("last").unwrap();
+                here.wait();
+            });
         }
-        assert!(pool.leaves[leaf].put("last", Who::Guest, 0).is_ok());
-    }
-    let bound = shape.turn_every as usize * (before + 2) * shape.leaves;
+    });
+    // And one in its own leaf, below what it is busy with.
+    pool.push("last").unwrap();
+    pool.push("busy").unwrap();
+    let bound = 2 * shape.turn_every as usize * (older + 1) * (others + 1);
     let mut last = 0;
-    for _ in 0..bound {
+    // A pop that takes a turn returns a job of another kind, and "busy" stays.
+    for _ in 0..bound + 1 {
         match pool.try_pop().unwrap() {
             "busy" => pool.push("busy").unwrap(),
             "last" => last += 1,
             _ => {}
         }
     }
-    assert_eq!(last, 3, "each was taken within {bound} pops");
+    assert_eq!(last, others + 1, "each was taken within {bound} pops");
     assert_eq!(pool.try_pop(), Ok("busy"), "and it was its own busy self all the time");
 }
 
 #[test]
 fn a_turn_leaves_a_leaf_alone_that_is_served() {
-    let pool = small::<u32>();
-    let cpu = Native::cpu();
-    let walker = Walker::new(&cpu, &pool.crowd);
-    let put = |job| assert!(pool.leaves[2].put(job, Who::Guest, 0).is_ok());
-    (0..4).for_each(put);
-    assert_eq!(pool.take_turn(&walker, 2), Some(0), "nobody was there since the pool was made");
-    assert!(matches!(pool.leaves[2].take(Who::Guest), Take::Job(1)));
-    assert_eq!(pool.take_turn(&walker, 2), None);
-    assert_eq!(pool.take_turn(&walker, 2), Some(2));
-}
-
-#[test]
-fn walks_of_each_kind_spread_evenly_and_takers_follow_putters() {
-    let pool = small::<u32>();
-    let cpu = Native::cpu();
-    let walker = Walker::new(&cpu, &pool.crowd);
-    let leaf = |kind| pool.walk(&walker, kind).expect("nobody is there to be met");
-    for _ in 0..3 {
-        let put: Vec<usize> = (0..4).map(|_| leaf(Kind::Put)).collect();
-        let taken: Vec<usize> = (0..4).map(|_| leaf(Kind::Take)).collect();
-        assert_eq!((&put, &taken), (&vec![0, 1, 2, 3], &vec![0, 1, 2, 3]));
-    }
+    let pool: Pool<u32> = Pool::on_machine(&PoolShape { turn_every: 1, ..tiny() }).unwrap();
+    pool.push(0).unwrap();
+    let leaf = pool.leaves.of(&Native::cpu());
+    let turn = || {
+        // SAFETY: this is the leaf of this thread.
+        unsafe { leaf.with_own(|own| pool.take_turn(own, leaf)) }
+    };
+    // SAFETY: as before.
+    let pop = || unsafe { leaf.with_own(|own| leaf.pop(own)) };
+    assert_eq!([turn(), turn()], [None, Some(0)], "two looks");
+    pool.push(1).unwrap();
+    assert_eq!((turn(), pop()), (None, Ok(1)));
+    pool.push(2).unwrap();
+    assert_eq!(turn(), None, "the job that was the oldest is gone");
+    assert_eq!([turn(), turn()], [None, Some(2)]);
 }
 
 /// Counts its drops, and panics in one of them.
@@ -297,10 +334,10 @@ fn every_job_is_dropped_once_even_if_one_of_them_panics() {
         for i in 0..40 {
             pool.push(Noisy { drops: Arc::clone(&drops), panics: panics && i == 20 }).unwrap();
         }
-        for leaf in &pool.leaves {
-            let job = Noisy { drops: Arc::clone(&drops), panics: false };
-            assert!(leaf.put(job, Who::Guest, 0).is_ok());
-        }
+        elsewhere(|| {
+            let job = || Noisy { drops: Arc::clone(&drops), panics: false };
+            (0..4).for_each(|_| pool.push(job()).unwrap());
+        });
         drop(pool.pop());
         assert_eq!(drops.load(Relaxed), 1);
         let dropping = catch_unwind(AssertUnwindSafe(|| drop(pool)));
@@ -324,7 +361,7 @@ fn pools_can_be_shared_and_printed() {
     fn shared<X: Send + Sync>(_: &X) {}
     let pool = small::<std::cell::Cell<u32>>();
     shared(&pool);
-    assert_eq!(format!("{pool:?}"), "Pool { leaves: 4, depth: 2, .. }");
+    assert_eq!(format!("{pool:?}"), "Pool { leaves: 0, jobs: 0, .. }");
 }
 
 proptest! {
@@ -332,11 +369,9 @@ proptest! {
     #[test]
     fn a_pool_is_a_bag(
         calls in prop::collection::vec(0..6_u8, 0..200),
-        leaves in 0..4_u32,
         turn_every in 1..6_u32,
     ) {
-        let depth = leaves / 2;
-        let shape = PoolShape { leaves: 1 << leaves, depth, turn_every, ..tiny() };
+        let shape = PoolShape { turn_every, ..tiny() };
         let pool: Pool<usize> = Pool::on_machine(&shape).unwrap();
         let (mut inside, mut open) = (HashSet::new(), true);
         for (i, call) in calls.into_iter().enumerate() {
@@ -365,17 +400,12 @@ proptest! {
     /// Several threads, any shape.
     #[test]
     fn any_shape_hands_out_every_job_once(
-        leaves in 0..5_u32,
-        shallower in 0..5_u32,
-        prism in 1..4_usize,
-        spin in 0..100_u32,
         turn_every in 1..70_u32,
-        crowd in 0..20_usize,
-        haul in 0..40_usize,
+        most_moved in 0..40_u32,
+        rounds_before_sleep in 0..10_u32,
         threads in 1..6_usize,
     ) {
-        let depth = leaves.saturating_sub(shallower);
-        let shape = PoolShape { leaves: 1 << leaves, depth, prism, spin, turn_every, crowd, haul };
+        let shape = PoolShape { turn_every, most_moved, rounds_before_sleep };
         exactly_once(&shape, threads, 60);
     }
 }

@@ -6,14 +6,13 @@ use std::time::Duration;
 use super::{Closed, Pool, PoolShape, PopError};
 use crate::ShapeError;
 use crate::machine::{Cpu, Native, WayOut};
-use crate::topology::Topology;
 
 /// How a pool for real threads is built.
 ///
 /// ```
 /// use throng::Pool;
 ///
-/// let pool: Pool<&str> = Pool::builder().leaves(8).turn_every(16).build()?;
+/// let pool: Pool<&str> = Pool::builder().turn_every(16).build()?;
 /// pool.push("job").unwrap();
 /// assert_eq!(pool.len(), 1);
 /// # Ok::<(), throng::ShapeError>(())
@@ -26,16 +25,8 @@ pub struct PoolBuilder<T: Send> {
 }
 
 impl<T: Send> PoolBuilder<T> {
-    /// Local queues: a power of two up to 4096. As many as there are cores, where nothing is said.
-    pub fn leaves(mut self, leaves: usize) -> Self {
-        let shape = PoolShape::for_processors(leaves);
-        let depth = shape.depth.min(leaves.max(1).ilog2());
-        self.shape = PoolShape { leaves, depth, turn_every: self.shape.turn_every, ..shape };
-        self
-    }
-
-    /// Every so many pops, a thread looks first not at home but at the leaf whose turn it is. 64, where
-    /// nothing is said; fewer make it fairer and slower.
+    /// Pops of a thread from one look after old jobs to the next ([Fairness](Pool#fairness)). 256 by default; fewer
+    /// make the pool fairer and slower.
     pub fn turn_every(mut self, pops: u32) -> Self {
         self.shape.turn_every = pops;
         self
@@ -46,13 +37,12 @@ impl<T: Send> PoolBuilder<T> {
     /// # Errors
     /// When a value is out of its range.
     pub fn build(self) -> Result<Pool<T>, ShapeError> {
-        let topology = Some(Topology::here());
-        Ok(Pool { topology, ..Pool::on_machine(&self.shape)? })
+        Pool::on_machine(&self.shape)
     }
 }
 
 impl<T: Send> Pool<T> {
-    /// An empty pool with a leaf for each core.
+    /// An empty pool. Allocates nothing until the first push.
     #[must_use]
     pub fn new() -> Self {
         Pool::builder().build().expect("this shape is right on every machine")
@@ -60,11 +50,10 @@ impl<T: Send> Pool<T> {
 
     /// Builds a pool that is not as [`new`](Pool::new) makes it.
     pub fn builder() -> PoolBuilder<T> {
-        let shape = PoolShape::for_processors(Topology::here().processors());
-        PoolBuilder { shape, jobs: PhantomData }
+        PoolBuilder { shape: PoolShape::DEFAULT, jobs: PhantomData }
     }
 
-    /// Puts a job in. Never waits for room, since there is no bound.
+    /// Pushes a job. Never waits for room, since there is no bound.
     ///
     /// # Errors
     /// The job, if the pool is closed.
@@ -83,8 +72,8 @@ impl<T: Send> Pool<T> {
         self.push_on(&Native::cpu(), job)
     }
 
-    /// Takes a job out, if there is one. Does not wait for one, but may have to look again while others
-    /// put and take.
+    /// Pops a job, if there is one. Never pauses to let one come; looks again only if other threads put or took
+    /// jobs meanwhile, or are taking one right now.
     ///
     /// # Errors
     /// [`PopError::Empty`] if at one instant there was none; [`PopError::Closed`] if there will be none.
@@ -93,13 +82,13 @@ impl<T: Send> Pool<T> {
         self.try_pop_on(&Native::cpu())
     }
 
-    /// Takes a job out; waits for one. `None`: the pool is closed, and there will be none.
+    /// Pops a job; waits for one. `None`: the pool is closed, and there will be none.
     #[inline]
     pub fn pop(&self) -> Option<T> {
         self.pop_on(&Native::cpu(), &WayOut::none()).ok()
     }
 
-    /// Takes a job out; waits for one, but not longer than `timeout`.
+    /// Pops a job; waits for one, but not longer than `timeout`.
     ///
     /// # Errors
     /// [`PopError::Empty`] if there was none in time; [`PopError::Closed`] if there will be none.
@@ -119,8 +108,8 @@ impl<T: Send> Pool<T> {
         self.pop_on(&cpu, &WayOut { deadline, ..WayOut::none() })
     }
 
-    /// Closes the pool: no job is taken in any more, what is inside can still be taken out, and who waits
-    /// is woken. Tells whether it was open.
+    /// Closes the pool: no job is taken in any more, what is inside can still be taken out, and waiting
+    /// threads are woken. Tells whether it was open.
     pub fn close(&self) -> bool {
         self.close_on(&Native::cpu())
     }

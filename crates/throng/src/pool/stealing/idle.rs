@@ -1,0 +1,200 @@
+//! How processors wait for jobs, and how pushes wake them.
+//!
+//! A processor in [`Pool::pop`](super::Pool) that has found no job is *searching*: it looks at all leaves again
+//! and again. After some rounds it goes to *sleep* at the bell of its leaf, until another processor rings.
+//!
+//! # The idle word
+//!
+//! | bits | name | meaning |
+//! |---|---|---|
+//! | 0 | `CLOSING` | pushes fail; never cleared |
+//! | 1 | `CLOSED` | no push is in progress any more; never cleared |
+//! | 2..33 | sleepers | processors that sleep, and that no ringer has claimed yet |
+//! | 33..64 | searchers | processors that search, or will do so when they have been rung |
+//!
+//! # The bell of a leaf
+//!
+//! | value | meaning |
+//! |---|---|
+//! | `AWAKE` | the owner is awake |
+//! | `ASLEEP` | the owner sleeps or is about to |
+//! | `RUNG` | a ringer has chosen this owner |
+//!
+//! A push wakes a sleeper only if there is no searcher: a searcher will find the job. A searcher that leaves as the
+//! last one, with a job or at its time-out, wakes a sleeper that goes on in its place. So if work is scarce, one
+//! processor searches and the others sleep undisturbed.
+//!
+//! A ringer first *claims* a sleeper in the idle word, and then rings a bell that is `ASLEEP`, whichever it finds. A
+//! sleeper stores `ASLEEP` before it counts itself, so at least as many bells are `ASLEEP` as there are sleepers and
+//! claims. A sleeper that wants to rise by itself claims one sleeper, too. If it was rung at the same time, it
+//! passes that ring on. If there is nothing left to claim, it will be rung.
+//!
+//! # Why no wake-up is lost
+//! A push (a) stores `PUSHING` in its leaf, (b) passes a light fence, (c) loads the idle word. A processor that goes
+//! to sleep (1) counts itself in the idle word, (2) passes a heavy fence, (3) looks at all leaves, and waits for each
+//! `PUSHING` to end. Because of the fences either (c) sees the sleeper, or (3) sees `PUSHING` or the job.
+//!
+//! If (c) sees a searcher, no bell is rung. The number of searchers becomes 0 only in two ways: the last searcher
+//! leaves when there are no sleepers, or it goes to sleep. In both cases all that sleep later look at the leaves
+//! after (c), and find the job or that it was taken.
+
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+
+use crate::machine::{Line, Machine, Place, Word};
+
+pub(super) const AWAKE: u64 = 0;
+pub(super) const ASLEEP: u64 = 1;
+pub(super) const RUNG: u64 = 2;
+
+const CLOSING: u64 = 1;
+const CLOSED: u64 = 1 << 1;
+const SLEEPER: u64 = 1 << 2;
+const SEARCHER: u64 = 1 << 33;
+const SLEEPERS: u64 = SEARCHER - SLEEPER;
+
+/// The idle word, as it was once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IdleState(u64);
+
+impl IdleState {
+    /// Whether pushes fail.
+    #[inline]
+    pub(super) const fn is_closing(self) -> bool {
+        self.0 & CLOSING != 0
+    }
+
+    /// Whether pushes fail, and none is in progress.
+    pub(super) const fn is_closed(self) -> bool {
+        self.0 & CLOSED != 0
+    }
+
+    /// Whether any processor sleeps.
+    #[inline]
+    pub(super) const fn has_sleepers(self) -> bool {
+        self.0 & SLEEPERS != 0
+    }
+
+    const fn searchers(self) -> u64 {
+        self.0 / SEARCHER
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Idle<M: Machine> {
+    word: Line<M::Word>,
+    /// Whether the light fence is one.
+    has_light_fence: bool,
+}
+
+impl<M: Machine> Idle<M> {
+    pub(super) fn new() -> Self {
+        let word = Line::word::<M>(0, Place::named("pool idle"));
+        Idle { word, has_light_fence: M::has_light_fence() }
+    }
+
+    pub(super) fn state(&self) -> IdleState {
+        IdleState(self.word.load(Acquire))
+    }
+
+    /// The state, for a push that has just stored `PUSHING`.
+    #[inline]
+    pub(super) fn seen_by_push(&self) -> IdleState {
+        if self.has_light_fence {
+            M::light_fence();
+        } else {
+            M::fence(SeqCst);
+        }
+        IdleState(self.word.load(Acquire))
+    }
+
+    /// Sleepers and searchers.
+    #[cfg(test)]
+    pub(super) fn counts(&self) -> (u64, u64) {
+        let state = self.state();
+        ((state.0 & SLEEPERS) / SLEEPER, state.searchers())
+    }
+
+    pub(super) fn begin_search(&self) {
+        self.word.fetch_add(SEARCHER, AcqRel);
+    }
+
+    /// Ends a search. Returns whether the caller has claimed a sleeper to go on in its place, and must ring.
+    #[must_use]
+    pub(super) fn end_search(&self) -> bool {
+        let mut now = self.state();
+        loop {
+            let claims = now.searchers() == 1 && now.has_sleepers();
+            let next = now.0 - if claims { SLEEPER } else { SEARCHER };
+            match self.word.compare_exchange(now.0, next, AcqRel, Acquire) {
+                Ok(_) => return claims,
+                Err(other) => now = IdleState(other),
+            }
+        }
+    }
+
+    /// A searcher counts itself as a sleeper. Its bell is `ASLEEP`, and it must look at all leaves before it sleeps.
+    pub(super) fn fall_asleep(&self) -> IdleState {
+        let before = self.word.fetch_sub(SEARCHER - SLEEPER, AcqRel);
+        M::heavy_fence();
+        IdleState(before)
+    }
+
+    /// Claims a sleeper for a ring or for itself; if `lone`, only if there is no searcher.
+    #[must_use]
+    pub(super) fn claim(&self, lone: bool) -> bool {
+        let mut now = IdleState(self.word.load(Relaxed));
+        while now.has_sleepers() && !(lone && now.searchers() > 0) {
+            let next = now.0 + SEARCHER - SLEEPER;
+            match self.word.compare_exchange(now.0, next, AcqRel, Relaxed) {
+                Ok(_) => return true,
+                Err(other) => now = IdleState(other),
+            }
+        }
+        false
+    }
+
+    /// Makes pushes fail. Returns whether they did not before.
+    pub(super) fn begin_close(&self) -> bool {
+        let before = IdleState(self.word.fetch_or(CLOSING, AcqRel));
+        !before.is_closing()
+    }
+
+    pub(super) fn end_close(&self) {
+        self.word.fetch_or(CLOSED, AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Native;
+
+    #[test]
+    fn the_last_searcher_claims_a_sleeper_in_its_place() {
+        let idle = Idle::<Native>::new();
+        (0..3).for_each(|_| idle.begin_search());
+        idle.fall_asleep();
+        assert!(idle.state().has_sleepers());
+        assert!(!idle.claim(true), "there are searchers");
+        assert!(!idle.end_search(), "there is another searcher");
+        assert!(idle.end_search());
+        assert_eq!((idle.state().searchers(), idle.state().has_sleepers()), (1, false));
+        assert!(!idle.end_search(), "there is no sleeper");
+        assert!(!idle.claim(true));
+        assert_eq!(idle.state().0, 0);
+    }
+
+    #[test]
+    fn a_lone_sleeper_is_claimed_once() {
+        let idle = Idle::<Native>::new();
+        idle.begin_search();
+        idle.fall_asleep();
+        assert!(idle.begin_close());
+        assert!(!idle.begin_close());
+        idle.end_close();
+        assert_eq!([idle.claim(true), idle.claim(false)], [true, false]);
+        assert!(idle.state().is_closing());
+        assert!(idle.state().is_closed());
+        assert_eq!(idle.state().searchers(), 1);
+    }
+}
