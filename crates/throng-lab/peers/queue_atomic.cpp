@@ -1,5 +1,5 @@
-// atomic_queue (https://github.com/max0x7ba/atomic_queue): a bounded ring, first in, first out. `push` and
-// `pop` draw a ticket by `fetch_add` and wait at the slot.
+// atomic_queue (Debian: libatomic-queue-dev): a bounded ring, first in, first out. `push` and `pop` draw a ticket by
+// `fetch_add` and wait at the slot.
 #include <atomic_queue/atomic_queue.h>
 
 #include "pairs.hpp"
@@ -7,7 +7,9 @@
 struct Queue {
     static constexpr const char *NAME = "atomic-queue";
     static constexpr const char *KIND = "bounded";
-    static constexpr bool IS_IN_ORDER = true;
+    // Not quite: on 8 threads items of one thread came out of order now and then. Two pushes whose tickets are a lap
+    // apart wait at the same slot, and it does not tell which of them is first.
+    static constexpr bool IS_IN_ORDER = false;
 
     atomic_queue::AtomicQueue2<std::uint64_t, pairs::CAPACITY> queue;
 

@@ -1,4 +1,4 @@
-// moodycamel::ConcurrentQueue (https://github.com/cameron314/concurrentqueue) with a token for each thread:
+// moodycamel::ConcurrentQueue (Debian: libconcurrentqueue-dev) with a token for each thread:
 // without a bound, in order for each producer only, so it counts as unordered.
 #include <concurrentqueue/concurrentqueue.h>
 

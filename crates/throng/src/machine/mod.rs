@@ -99,18 +99,6 @@ pub unsafe trait Machine: Debug + Sized + Send + Sync + 'static {
     /// A memory fence, as [`std::sync::atomic::fence`].
     fn fence(order: Ordering);
 
-    /// Says that this processor will soon write at this address, which may be any: a hint.
-    #[inline]
-    fn prefetch(address: *const ()) {
-        let _ = address;
-    }
-
-    /// So many [pauses](Cpu::pause) take about so many nanoseconds, of which each takes 50 where nothing else
-    /// is known. For pauses so long that it matters how long they are.
-    fn pauses_in(nanoseconds: u32) -> u32 {
-        nanoseconds / 50
-    }
-
     /// Whether a [`light_fence`](Machine::light_fence) is one. If not, it takes a full
     /// [`fence`](Machine::fence) instead.
     fn has_light_fence() -> bool {

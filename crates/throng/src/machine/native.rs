@@ -43,24 +43,6 @@ unsafe impl Machine for Native {
         atomic::fence(order);
     }
 
-    #[inline]
-    #[cfg(target_arch = "x86_64")]
-    fn prefetch(address: *const ()) {
-        // SAFETY: touches nothing that a program can see, whatever the address.
-        unsafe {
-            std::arch::asm!(
-                "prefetchw [{address}]",
-                address = in(reg) address,
-                options(nostack, preserves_flags, readonly)
-            );
-        }
-    }
-
-    fn pauses_in(nanoseconds: u32) -> u32 {
-        let pause_ps = u64::from(waiting::pause_ps());
-        (u64::from(nanoseconds) * 1000 / pause_ps) as u32
-    }
-
     fn has_light_fence() -> bool {
         fences::are_one_sided()
     }

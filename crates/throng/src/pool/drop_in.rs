@@ -26,7 +26,6 @@ use crate::machine::Native;
 #[derive(Debug)]
 pub struct ArrayQueue<T> {
     queue: Queue<T>,
-    capacity: usize,
 }
 
 impl<T> ArrayQueue<T> {
@@ -37,7 +36,7 @@ impl<T> ArrayQueue<T> {
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         assert!(capacity > 0, "capacity must be non-zero");
-        ArrayQueue { queue: Queue::bounded(capacity), capacity }
+        ArrayQueue { queue: Queue::bounded(capacity) }
     }
 
     /// Pushes if there is room.
@@ -75,8 +74,8 @@ impl<T> ArrayQueue<T> {
     }
 
     /// The most items that fit in.
-    pub const fn capacity(&self) -> usize {
-        self.capacity
+    pub fn capacity(&self) -> usize {
+        self.queue.capacity().unwrap_or(usize::MAX)
     }
 
     /// How many items are inside.

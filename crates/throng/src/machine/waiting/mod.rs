@@ -33,9 +33,6 @@ use super::{Cpu, Machine, Word};
 use crate::topology::Topology;
 
 mod bed;
-mod pause;
-
-pub(super) use pause::pause_ps;
 
 /// How long a thread waits in which way, before it sleeps.
 ///

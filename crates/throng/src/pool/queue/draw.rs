@@ -7,31 +7,26 @@
 //! *Producers* may then find no room: such a draw is void. Producers look first again when the queue was full, and
 //! always in a small queue.
 //!
-//! *Consumers* may draw a ticket for which there is no item: an *overdraft*. It [leaves](super::left) that ticket. After an overdraft
-//! consumers look first again, and each overdraft doubles the number of collisions that it takes to change.
+//! *Consumers* may draw a ticket for which there is no item: an *overdraft*. They [leave](super::left) that ticket. After
+//! an overdraft consumers look first again, and each overdraft doubles the number of collisions that it takes to change.
 
-use std::ptr;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
 use super::left::{Left, Side};
-use super::ring::{Ring, Seat};
+use super::ring::Ring;
 use super::words::{
     CLOSED, Closure, DRAW_PUSH, FROZEN, HEAD_CLOSED, Head, MOST_ROOM, ONE, Tail, Ticket,
 };
 use super::{Queue, QueueShape};
-use crate::machine::{Line, Machine, Place, Word};
+use crate::machine::{Machine, Place, Word};
 use crate::pool::PopError;
 
 /// Producers of smaller queues always look before they draw: void draws would be too frequent.
 const LEAST_FETCH_ADD_CAPACITY: usize = 64;
 /// The most collisions that it takes until consumers draw by `fetch_add`.
 const MOST_COLLISIONS: u64 = 1 << 16;
-/// A side that draws by `fetch_add` looks first again after this number of tickets, in case that the crowd has gone.
-const TICKETS_BY_FETCH_ADD: usize = 1 << 14;
 /// A side changes to `fetch_add` when a call has collided this number of times.
 const COLLISIONS: u32 = 3;
-/// Smaller rings of unbounded queues are replaced when producers have to wait for a slot.
-const LEAST_BUSY_RING: usize = 1 << 10;
 /// The most polls for an item whose push is in progress.
 const MOST_POLLS: u64 = 1 << 14;
 
@@ -49,9 +44,9 @@ pub(super) struct Hints<T, M: Machine> {
     pub(super) item_pauses: M::Word,
     pub(super) left: Left<M>,
     /// The address of the ring of the next push, 0 for the queue's first.
-    last: M::Word,
+    pub(super) last: M::Word,
     /// The address of the ring of the next pop, 0 for the queue's first.
-    front: M::Word,
+    pub(super) front: M::Word,
     /// The only ring of a bounded queue. An unbounded one begins with a ring without slots.
     pub(super) first: Ring<T, M>,
 }
@@ -164,12 +159,6 @@ pub(super) enum NoTicket {
     Closed,
 }
 
-/// Makes the compiler branch where it would select an address, so that a bounded queue's first ring is read before
-/// it is known that there is no other.
-#[cold]
-#[inline(always)]
-const fn another() {}
-
 impl<T, M: Machine> Queue<T, M> {
     #[inline(always)]
     pub(super) fn tail(&self) -> Tail {
@@ -183,11 +172,7 @@ impl<T, M: Machine> Queue<T, M> {
 
     #[inline(always)]
     pub(super) fn draw_push_by_fetch_add(&self) -> Tail {
-        let tail = Tail(self.tail.fetch_add(DRAW_PUSH, SeqCst));
-        if tail.drawn().number().is_multiple_of(TICKETS_BY_FETCH_ADD) {
-            self.hints.look_first(true);
-        }
-        tail
+        Tail(self.tail.fetch_add(DRAW_PUSH, SeqCst))
     }
 
     /// Draws a ticket from `tail`, if the tail is still as `found`: the same, or one without room.
@@ -239,8 +224,7 @@ impl<T, M: Machine> Queue<T, M> {
                     return Ok(Drawn::from(tail));
                 }
                 collisions += 1;
-                let is_small = self.capacity().is_some_and(|most| most < LEAST_FETCH_ADD_CAPACITY);
-                if collisions >= COLLISIONS && !is_small {
+                if collisions >= COLLISIONS && self.has_much_room(tail) {
                     self.hints.look_first(false);
                 }
                 continue;
@@ -258,6 +242,14 @@ impl<T, M: Machine> Queue<T, M> {
                 }
             }
         }
+    }
+
+    /// Whether draws by `fetch_add` will rarely be void.
+    fn has_much_room(&self, tail: Tail) -> bool {
+        self.capacity().is_none_or(|capacity| {
+            let room = self.room_before(tail.next(), self.head());
+            capacity >= LEAST_FETCH_ADD_CAPACITY && 2 * room > capacity as i64
+        })
     }
 
     /// Grants new room and draws from it. `None` if the tail has changed, or was frozen.
@@ -316,123 +308,9 @@ impl<T, M: Machine> Queue<T, M> {
         }
     }
 
-    /// Gives a frozen queue a ring for the tickets from `next` on, twice as large as the last one, and lets
-    /// tickets be drawn again. Any number of threads may do this at the same time.
-    #[cold]
-    fn add_ring(&self, next: Ticket) {
-        let last = self.last();
-        let is_frozen = |tail: Tail| {
-            !tail.has_room() && tail.closure() == Closure::Frozen && tail.next() == next
-        };
-        // The ring that is replaced has its `next` set before the freeze ends: a ring that was the last one
-        // during the freeze can be given one successor only, now or later.
-        if last.start() != next && is_frozen(Tail(self.tail.load(SeqCst))) {
-            let address = self.successor_of(last, next);
-            last.end_before(next);
-            let old = self.address_of(last);
-            let _ = self.hints.last.compare_exchange(old, address, SeqCst, Acquire);
-        }
-        loop {
-            let tail = Tail(self.tail.load(Acquire));
-            if !is_frozen(tail) {
-                return;
-            }
-            let room = (self.last().len() as i64).min(MOST_ROOM);
-            let open = Tail::new(next, room, tail.flag());
-            let _ = self.tail.compare_exchange(tail.0, open.0, SeqCst, Acquire);
-        }
-    }
-
-    /// Gives an unbounded queue a larger ring because producers have to wait for slots of a small one: it serves so few
-    /// tickets that they come to slots that consumers have not left yet.
-    pub(super) fn grow(&self, ring: &Ring<T, M>) {
-        let tail = self.tail();
-        let is_last = ptr::eq(ring, self.last()) && tail.next() != ring.start();
-        let is_frozen = !tail.has_room() && tail.closure() != Closure::UsedUp;
-        if self.capacity().is_none() && ring.len() < LEAST_BUSY_RING && is_last && !is_frozen {
-            let frozen = Tail::new(tail.next(), FROZEN, tail.flag());
-            let _ = self.tail.compare_exchange(tail.0, frozen.0, SeqCst, Acquire);
-        }
-    }
-
-    fn successor_of(&self, last: &Ring<T, M>, start: Ticket) -> u64 {
-        let found = last.next.load(Acquire);
-        if found != 0 {
-            return found;
-        }
-        let slots = (2 * last.len()).max(1 << self.shape.ring_bits);
-        let ring = Line::new::<M>(Place::named("ring"), |spot| {
-            Ring::<T, M>::growing(start, slots, self.address_of(last), spot)
-        });
-        let made = Box::into_raw(Box::new(ring.into_inner()));
-        let address = made.expose_provenance() as u64;
-        match last.next.compare_exchange(0, address, AcqRel, Acquire) {
-            Ok(_) => address,
-            Err(found) => {
-                // SAFETY: made above, and not published.
-                drop(unsafe { Box::from_raw(made) });
-                found
-            }
-        }
-    }
-
-    pub(super) fn ring_at(address: u64) -> *const Ring<T, M> {
-        ptr::with_exposed_provenance(address as usize)
-    }
-
-    #[inline(always)]
-    fn ring(&self, address: u64) -> &Ring<T, M> {
-        if address == 0 {
-            return &self.hints.first;
-        }
-        another();
-        // SAFETY: rings live as long as the queue.
-        unsafe { &*Self::ring_at(address) }
-    }
-
-    fn address_of(&self, ring: &Ring<T, M>) -> u64 {
-        if ptr::eq(ring, &self.hints.first) { 0 } else { ptr::from_ref(ring).addr() as u64 }
-    }
-
-    /// The ring of the next push.
-    #[inline(always)]
-    pub(super) fn last(&self) -> &Ring<T, M> {
-        self.ring(self.hints.last.load(Acquire))
-    }
-
-    /// The ring of the next pop.
-    #[inline(always)]
-    pub(super) fn front(&self) -> &Ring<T, M> {
-        self.ring(self.hints.front.load(Acquire))
-    }
-
-    /// The ring that holds a ticket, searched from `ring` on. `None` if it will be in a ring that is not
-    /// there yet.
-    pub(super) fn ring_of<'a>(
-        &'a self,
-        ticket: Ticket,
-        mut ring: &'a Ring<T, M>,
-    ) -> Option<&'a Ring<T, M>> {
-        while !ring.holds(ticket) {
-            ring = if ticket.ahead_of(ring.start()) < 0 {
-                self.ring(ring.previous)
-            } else {
-                match ring.next.load(Acquire) {
-                    0 => return None,
-                    next => self.ring(next),
-                }
-            };
-        }
-        Some(ring)
-    }
-
     #[inline(always)]
     pub(super) fn draw_pop_by_fetch_add(&self) -> Head {
-        let head = Head(self.head.fetch_add(ONE, SeqCst));
-        if head.next().number().is_multiple_of(TICKETS_BY_FETCH_ADD) {
-            self.hints.collisions_left.store(1, Relaxed);
-        }
-        head
+        Head(self.head.fetch_add(ONE, SeqCst))
     }
 
     /// Draws the next ticket if the head is still that.
@@ -458,27 +336,14 @@ impl<T, M: Machine> Queue<T, M> {
             if collisions == COLLISIONS {
                 self.hints.count_collision();
             }
-            let front = self.front();
-            let ring =
-                self.ring_of(head.next(), front).expect("a ticket that was drawn has a slot");
-            if !ptr::eq(ring, front) {
-                // All tickets of the rings before are drawn.
-                let (old, new) = (self.address_of(front), self.address_of(ring));
-                let _ = self.hints.front.compare_exchange(old, new, SeqCst, Acquire);
-            }
-            // Other consumers may take a ticket whose push is in progress, too: it is better not to draw it.
-            ring.seat(head.next()).wait_until_full(cpu, self.hints.polls());
+            let seat = self.front_seat(head.next());
+            // A ticket whose push is in progress is better not drawn: another consumer may come to it, too.
+            seat.wait_until_full(cpu, self.hints.polls());
             if self.draw_pop_from(head) {
                 return Ok(head);
             }
             collisions += 1;
         }
-    }
-
-    /// The slot of a ticket that was drawn to push with.
-    pub(super) fn seat_of(&self, ticket: Ticket) -> Seat<'_, T, M> {
-        let ring = self.ring_of(ticket, self.front()).expect("a ticket that was drawn has a slot");
-        ring.seat(ticket)
     }
 
     /// Finds out whether a ticket drawn to pop with was drawn to push with. Waits at its slot for at most

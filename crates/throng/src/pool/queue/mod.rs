@@ -8,8 +8,9 @@
 //! |---|---|
 //! | `words` | the two words as values: tickets, room, flags |
 //! | `ring` | the slots: where a push and a pop with the same ticket meet |
+//! | `rings` | the rings of an unbounded queue |
 //! | `left` | tickets that were left, so that a stopped thread holds up no other |
-//! | `draw` | drawing tickets, growing, closing |
+//! | `draw` | drawing tickets, closing |
 //! | `wait` | waiting for room and for items |
 //! | `force` | pushing into a full queue |
 //! | `native` | the queue on real threads |
@@ -19,6 +20,7 @@ mod force;
 mod left;
 mod native;
 mod ring;
+mod rings;
 #[cfg(test)]
 mod tests;
 mod wait;
@@ -68,17 +70,19 @@ use words::{Head, Tail, Ticket};
 /// saw, and in which items leave as they came. What a thread did before a push is visible to the thread that
 /// pops the item. Items of any type are dropped exactly once.
 ///
-/// [`try_push`](Queue::try_push) and [`try_pop`](Queue::try_pop) never wait: they do not pause, yield or sleep,
-/// and they start again only after another thread has made progress. A thread that stops in the middle of a
+/// [`try_push`](Queue::try_push) and [`try_pop`](Queue::try_pop) never wait: they do not back off, yield or sleep,
+/// and they start again only after another thread has made progress. *Empty* and *full* are answered at once. A thread that stops in the middle of a
 /// call, for a while or for ever, does not keep the calls of other threads from returning:
-/// - A consumer that stops has an item in its hands, or will get the next one. Its place counts as taken.
-/// - A producer that stops before its item is in place is passed over: a consumer looks for the item a few
-///   hundred times, then goes on to the next one. The producer pushes its item again when it goes on. Until
-///   then it counts as an item when *full* is answered.
+/// - A consumer that stops has an item in its hands, or will get the next one.
+/// - A producer that stops before its item is in place is passed over: a consumer looks for the item 128 times, or up
+///   to 16 384 times where that happens often, then goes on to the next one. The producer pushes its item again when
+///   it goes on.
 /// - `try_pop` answers *empty* only if there was an instant during the call when every item pushed had been
 ///   taken or was in the hands of a consumer.
-/// - `try_push` answers *full* only if there was an instant during the call when the items inside and the calls
-///   in progress were [`capacity`](Queue::capacity) together. There are never more items inside than that.
+/// - `try_push` answers *full* if the items inside and the calls in progress are [`capacity`](Queue::capacity)
+///   together. There are never more items inside than that. A call that stopped in the middle can take its place
+///   out of use: then *full* is answered with fewer items inside, until the items after that place have been popped. A
+///   queue without items that no other call uses is never full.
 ///
 /// [`push`](Queue::push) and [`pop`](Queue::pop) wait for room or for an item: they spin for 10 to 200
 /// microseconds with growing pauses, then sleep. Waiting threads are not served in the order in which they came.
@@ -93,6 +97,25 @@ use words::{Head, Tail, Ticket};
 /// An item of 8 bytes takes 16. A bounded queue has its slots, the capacity rounded up to a power of two, from
 /// the start. An unbounded queue has none until the first push; when it is full it gets a ring twice
 /// as large. Its memory is given back when the queue is dropped.
+///
+/// Items need to be [`Send`] only if the queue is shared or sent:
+///
+/// ```compile_fail
+/// use std::rc::Rc;
+/// use throng::Queue;
+///
+/// fn share<T: Sync>(_: T) {}
+/// share(Queue::<Rc<u8>>::unbounded());
+/// ```
+///
+/// ```
+/// use std::rc::Rc;
+/// use throng::Queue;
+///
+/// let for_one_thread = Queue::unbounded();
+/// for_one_thread.push(Rc::new(7)).unwrap();
+/// assert_eq!(*for_one_thread.pop().unwrap(), 7);
+/// ```
 pub struct Queue<T, M: Machine = Native> {
     tail: Line<M::Word>,
     head: Line<M::Word>,

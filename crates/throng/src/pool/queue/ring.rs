@@ -169,7 +169,7 @@ impl<'a, T, M: Machine> Seat<'a, T, M> {
     pub(super) fn now_empty(self) -> Option<Self> {
         let state = self.slot.state.load(Acquire);
         let below = self.ticket.0 & (self.lap - 1);
-        (state & PHASE == 0).then(|| Seat { ticket: Ticket(state | below), stamp: state, ..self })
+        (state & PHASE == 0).then_some(Seat { ticket: Ticket(state | below), stamp: state, ..self })
     }
 
     /// Makes an empty slot skip to the lap of a later ticket of the same slot; `false` if another thread was

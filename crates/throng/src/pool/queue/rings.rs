@@ -1,0 +1,153 @@
+//! The rings of a queue: one if it is bounded; each twice as large as the one before if not.
+//!
+//! A ring of an unbounded queue is replaced when it is full. The tail is *frozen* for that: no ticket is drawn until the
+//! next ring is linked and holds the tickets from there on. Every producer that finds the tail frozen does what
+//! is left to do, so that none waits for another. Rings are never given back before the queue is dropped: any
+//! thread may look at any of them.
+
+use std::ptr;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, SeqCst};
+
+use super::Queue;
+use super::ring::{Ring, Seat};
+use super::words::{Closure, FROZEN, MOST_ROOM, Tail, Ticket};
+use crate::machine::{Line, Machine, Place, Word};
+
+/// Smaller rings of unbounded queues are replaced when producers have to wait for a slot.
+const LEAST_BUSY_RING: usize = 1 << 10;
+
+/// Makes the compiler branch where it would select an address, so that a bounded queue's first ring is read before
+/// it is known that there is no other.
+#[cold]
+#[inline(always)]
+const fn another() {}
+
+impl<T, M: Machine> Queue<T, M> {
+    /// Gives a frozen queue a ring for the tickets from `next` on, twice as large as the last one, and lets
+    /// tickets be drawn again. Any number of threads may do this at the same time.
+    #[cold]
+    pub(super) fn add_ring(&self, next: Ticket) {
+        let last = self.last();
+        let is_frozen = |tail: Tail| {
+            !tail.has_room() && tail.closure() == Closure::Frozen && tail.next() == next
+        };
+        // The ring that is replaced has its `next` set before the freeze ends: a ring that was the last one
+        // during the freeze can be given one successor only, now or later.
+        if last.start() != next && is_frozen(Tail(self.tail.load(SeqCst))) {
+            let address = self.successor_of(last, next);
+            last.end_before(next);
+            let old = self.address_of(last);
+            let _ = self.hints.last.compare_exchange(old, address, SeqCst, Acquire);
+        }
+        loop {
+            let tail = Tail(self.tail.load(Acquire));
+            if !is_frozen(tail) {
+                return;
+            }
+            let room = (self.last().len() as i64).min(MOST_ROOM);
+            let open = Tail::new(next, room, tail.flag());
+            let _ = self.tail.compare_exchange(tail.0, open.0, SeqCst, Acquire);
+        }
+    }
+
+    /// Gives an unbounded queue a larger ring because producers have to wait for slots of a small one: it serves so few
+    /// tickets that they come to slots that consumers have not left yet.
+    pub(super) fn grow(&self, ring: &Ring<T, M>) {
+        let tail = self.tail();
+        let is_last = ptr::eq(ring, self.last()) && tail.next() != ring.start();
+        let is_frozen = !tail.has_room() && tail.closure() != Closure::UsedUp;
+        if self.capacity().is_none() && ring.len() < LEAST_BUSY_RING && is_last && !is_frozen {
+            let frozen = Tail::new(tail.next(), FROZEN, tail.flag());
+            let _ = self.tail.compare_exchange(tail.0, frozen.0, SeqCst, Acquire);
+        }
+    }
+
+    fn successor_of(&self, last: &Ring<T, M>, start: Ticket) -> u64 {
+        let found = last.next.load(Acquire);
+        if found != 0 {
+            return found;
+        }
+        let slots = (2 * last.len()).max(1 << self.shape.ring_bits);
+        let ring = Line::new::<M>(Place::named("ring"), |spot| {
+            Ring::<T, M>::growing(start, slots, self.address_of(last), spot)
+        });
+        let made = Box::into_raw(Box::new(ring.into_inner()));
+        let address = made.expose_provenance() as u64;
+        match last.next.compare_exchange(0, address, AcqRel, Acquire) {
+            Ok(_) => address,
+            Err(found) => {
+                // SAFETY: made above, and not published.
+                drop(unsafe { Box::from_raw(made) });
+                found
+            }
+        }
+    }
+
+    pub(super) fn ring_at(address: u64) -> *const Ring<T, M> {
+        ptr::with_exposed_provenance(address as usize)
+    }
+
+    #[inline(always)]
+    fn ring(&self, address: u64) -> &Ring<T, M> {
+        if address == 0 {
+            return &self.hints.first;
+        }
+        another();
+        // SAFETY: rings live as long as the queue.
+        unsafe { &*Self::ring_at(address) }
+    }
+
+    fn address_of(&self, ring: &Ring<T, M>) -> u64 {
+        if ptr::eq(ring, &self.hints.first) { 0 } else { ptr::from_ref(ring).addr() as u64 }
+    }
+
+    /// The ring of the next push.
+    #[inline(always)]
+    pub(super) fn last(&self) -> &Ring<T, M> {
+        self.ring(self.hints.last.load(Acquire))
+    }
+
+    /// The ring of the next pop.
+    #[inline(always)]
+    pub(super) fn front(&self) -> &Ring<T, M> {
+        self.ring(self.hints.front.load(Acquire))
+    }
+
+    /// The ring that holds a ticket, searched from `ring` on. `None` if it will be in a ring that is not
+    /// there yet.
+    pub(super) fn ring_of<'a>(
+        &'a self,
+        ticket: Ticket,
+        mut ring: &'a Ring<T, M>,
+    ) -> Option<&'a Ring<T, M>> {
+        while !ring.holds(ticket) {
+            ring = if ticket.ahead_of(ring.start()) < 0 {
+                self.ring(ring.previous)
+            } else {
+                match ring.next.load(Acquire) {
+                    0 => return None,
+                    next => self.ring(next),
+                }
+            };
+        }
+        Some(ring)
+    }
+
+    /// The slot of a ticket that was drawn to push with.
+    pub(super) fn seat_of(&self, ticket: Ticket) -> Seat<'_, T, M> {
+        let ring = self.ring_of(ticket, self.front()).expect("a ticket that was drawn has a slot");
+        ring.seat(ticket)
+    }
+
+    /// The slot of the ticket at the head, which was drawn to push with. Makes its ring the front.
+    pub(super) fn front_seat(&self, ticket: Ticket) -> Seat<'_, T, M> {
+        let seat = self.seat_of(ticket);
+        let front = self.front();
+        if !ptr::eq(seat.ring, front) && !front.holds(ticket) {
+            // All tickets of the rings before are drawn.
+            let (old, new) = (self.address_of(front), self.address_of(seat.ring));
+            let _ = self.hints.front.compare_exchange(old, new, SeqCst, Acquire);
+        }
+        seat
+    }
+}
