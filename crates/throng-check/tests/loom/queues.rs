@@ -41,7 +41,10 @@ impl Case {
         if is_three && !kind.can.survive_halts && kind.preemptions[1] > 1 {
             return 1;
         }
-        (self.preemptions.min(kind.preemptions[usize::from(is_three)])).saturating_add(more)
+        // Waits of three take minutes with a preemption more.
+        let most = kind.preemptions[usize::from(is_three)]
+            .saturating_sub(usize::from(is_three && self.waits()));
+        self.preemptions.min(most).saturating_add(more)
     }
 
     fn waits(&self) -> bool {
