@@ -7,8 +7,8 @@
 struct Queue {
     static constexpr const char *NAME = "atomic-queue";
     static constexpr const char *KIND = "bounded";
-    // Not quite: on 8 threads items of one thread came out of order now and then. Two pushes whose tickets are a lap
-    // apart wait at the same slot, and it does not tell which of them is first.
+    // Not checked: once, on 8 threads, items of one thread came out of order. Probably two pushes whose tickets were a
+    // lap apart waited at the same slot, which does not tell which of them is first.
     static constexpr bool IS_IN_ORDER = false;
 
     atomic_queue::AtomicQueue2<std::uint64_t, pairs::CAPACITY> queue;
