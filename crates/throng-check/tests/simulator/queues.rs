@@ -1,12 +1,14 @@
 //! Each queue with up to 64 processors, slowed, delayed, stalled, preempted, halted and killed, on the
 //! ideal machine and on a small one of every preset.
 
+use std::sync::atomic::Ordering::{Acquire, Release};
+
 use libtest_mimic::Trial;
-use throng::machine::Cpu;
-use throng::pool::{Queue, QueueShape};
+use throng::machine::{Cpu, Line, Place, Word};
+use throng::pool::{Pool, PoolShape, Queue, QueueShape};
 use throng_check::workload::{ForcedQueue, Kind, ObservedQueue, Step, kinds, program};
 use throng_sim::spec::{Preset, presets};
-use throng_sim::{End, Faults, MachineSpec, Outcome, Sim, SimCpu, Simulation};
+use throng_sim::{End, Faults, MachineSpec, Outcome, Sim, SimCpu, SimWord, Simulation};
 
 use crate::broken::queues as broken;
 use crate::harness::{self, is_caught, is_caught_by_either, passes, seeds};
@@ -207,11 +209,17 @@ pub(crate) fn trials() -> Vec<Trial> {
         seeds(100).for_each(|seed| forced(seed, |number| broken::pops_then_pushes(1, number)));
     }));
     trials.push(passes("queues::queue::steps_of_a_call_alone".into(), steps_of_a_call_alone));
+    trials.push(passes("queues::queue::steps_after_disorder".into(), move || {
+        seeds(400 * effort).for_each(steps_after_disorder);
+    }));
+    trials.push(passes("queues::pool::empty_only_if_empty_at_once".into(), move || {
+        seeds(300 * effort).for_each(empty_only_if_empty_at_once);
+    }));
     trials.extend(broken_trials());
     trials
 }
 
-/// All force items in, and pop after every second one; delayed and stalled, but not halted.
+/// All force items in, push and pop; delayed and stalled, but not halted.
 fn forced(seed: u64, setup: impl Fn(usize) -> ForcedQueue<Sim> + 'static) {
     let run = disturbed(seed);
     let processors = run.processors;
@@ -261,6 +269,73 @@ fn steps_of_a_call_alone() {
             }
         }
     }
+}
+
+/// When all calls are over, however they disturbed each other, a push and a pop take as few accesses as ever: nothing
+/// that was left is still to be looked for.
+fn steps_after_disorder(seed: u64) {
+    const MOST: u64 = 40;
+    let capacity = [Some(1), Some(2), None][seed as usize % 3];
+    let accesses = |pairs: u32| {
+        let setup = move || {
+            let shape = QueueShape::tiny(capacity, 0);
+            Queue::<u32, Sim>::on_machine(shape).expect("a queue")
+        };
+        let body = move |queue: &Queue<u32, Sim>, cpu: &SimCpu| {
+            let calls = |count| {
+                for call in 0..count {
+                    let _ = queue.try_push_on(cpu, call);
+                    let _ = queue.try_pop_on(cpu);
+                }
+            };
+            calls(10);
+            if cpu.id() == 0 {
+                cpu.pause(10_000_000);
+                calls(pairs);
+            }
+        };
+        let faults = Faults::none().random_delays(3, 100).random_stalls(4, 60, 20_000);
+        let simulation = Simulation::new().processors(4).seed(seed).faults(faults);
+        simulation.run(setup, body).expect("the simulation can be set up").accesses
+    };
+    // The first may pass tickets that were drawn to pop with and not yet to push with.
+    let taken = accesses(31) - accesses(30);
+    assert!(taken <= MOST, "a push and a pop take {taken} accesses, {capacity:?}, seed {seed}");
+}
+
+/// Two processors in turn take out the job that they put in before, and put another in: there is always one inside, though
+/// each leaf is empty at times. A third looks for it, puts back what it gets, and must never hear that there is none.
+fn empty_only_if_empty_at_once(seed: u64) {
+    const TURNS: u64 = 40;
+    struct Shared {
+        pool: Pool<u32, Sim>,
+        turn: Line<SimWord>,
+    }
+    let setup = || Shared {
+        pool: Pool::on_machine(&PoolShape::DEFAULT).expect("a good shape"),
+        turn: Line::word::<Sim>(0, Place::named("turn")),
+    };
+    let body = |Shared { pool, turn }: &Shared, cpu: &SimCpu| {
+        let push = |job| pool.push_on(cpu, job).expect("it is open");
+        if cpu.id() == 2 {
+            turn.wait_while(cpu, Acquire, |turn| turn == 0);
+            while turn.load(Acquire) < TURNS {
+                push(pool.try_pop_on(cpu).expect("a job is inside"));
+            }
+            return;
+        }
+        for mine in (0..TURNS).filter(|turn| turn % 2 == cpu.id() as u64) {
+            turn.wait_while(cpu, Acquire, |turn| turn != mine);
+            // The third may have both jobs in its hands and leaf.
+            while mine > 1 && pool.try_pop_on(cpu).is_err() {}
+            push(7);
+            turn.store(mine + 1, Release);
+        }
+    };
+    let faults = Faults::none().random_delays(3, 100).random_stalls(3, 30, 2_000);
+    let simulation = Simulation::new().processors(3).seed(seed).faults(faults);
+    let outcome = simulation.run(setup, body).expect("the simulation can be set up");
+    assert_eq!(outcome.end, End::Finished, "seed {seed}");
 }
 
 fn trials_of(kind: Kind<Sim>, effort: u64) -> Vec<Trial> {

@@ -19,7 +19,7 @@
 //! One thing differs: `SegQueue::new` is not `const`. New programs take [`Queue`], which can also wait and be
 //! closed.
 
-use super::{PushError, Queue};
+use super::{PushError, Queue, QueueShape};
 use crate::machine::Native;
 
 /// A bounded queue; `push` and `pop` never wait.
@@ -32,11 +32,12 @@ impl<T> ArrayQueue<T> {
     /// A queue for at most `capacity` items.
     ///
     /// # Panics
-    /// If `capacity` is 0, or above [`QueueShape::MOST_CAPACITY`](super::QueueShape::MOST_CAPACITY).
+    /// If `capacity` is 0, or above [`QueueShape::MOST_CAPACITY`].
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         assert!(capacity > 0, "capacity must be non-zero");
-        ArrayQueue { queue: Queue::bounded(capacity) }
+        let shape = QueueShape { spare_slot: true, ..QueueShape::bounded(capacity) };
+        ArrayQueue { queue: Queue::on_machine(shape).unwrap_or_else(|error| panic!("{error}")) }
     }
 
     /// Pushes if there is room.
@@ -59,7 +60,8 @@ impl<T> ArrayQueue<T> {
     /// Pushes; if the queue is full, takes out the oldest item and returns it. A call takes out one item at most. It
     /// may wait for calls in progress.
     pub fn force_push(&self, item: T) -> Option<T> {
-        self.queue.force_push_on(&Native::cpu(), item)
+        // It is not closed.
+        self.queue.force_push_on(&Native::cpu(), item).unwrap_or(None)
     }
 
     /// Pops if there is an item.

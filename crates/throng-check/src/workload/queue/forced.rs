@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use throng::machine::Machine;
-use throng::pool::{Queue, QueueShape};
+use throng::pool::{PushError, Queue, QueueShape};
 
 use super::super::{Ledger, Parcel};
 use crate::history::{Answer, Asked, Request};
@@ -13,13 +13,22 @@ use crate::spec::queue::check_conservation;
 pub trait ForcePush<M: Machine>: Send + Sync {
     /// Pushes, and returns the item that had to make room.
     fn force_push_on(&self, cpu: &M::Cpu, item: Parcel) -> Option<Parcel>;
+    /// Pushes, if there is room.
+    ///
+    /// # Errors
+    /// The item.
+    fn try_push_on(&self, cpu: &M::Cpu, item: Parcel) -> Result<(), Parcel>;
     /// Pops, if there is an item.
     fn try_pop_on(&self, cpu: &M::Cpu) -> Option<Parcel>;
 }
 
 impl<M: Machine> ForcePush<M> for Queue<Parcel, M> {
     fn force_push_on(&self, cpu: &M::Cpu, item: Parcel) -> Option<Parcel> {
-        Queue::force_push_on(self, cpu, item)
+        Queue::force_push_on(self, cpu, item).expect("it is not closed")
+    }
+
+    fn try_push_on(&self, cpu: &M::Cpu, item: Parcel) -> Result<(), Parcel> {
+        Queue::try_push_on(self, cpu, item).map_err(PushError::into_inner)
     }
 
     fn try_pop_on(&self, cpu: &M::Cpu) -> Option<Parcel> {
@@ -51,7 +60,8 @@ impl<M: Machine> ForcedQueue<M> {
     /// If the capacity is 0.
     #[must_use]
     pub fn new(capacity: usize, processors: usize) -> Self {
-        let queue = Queue::on_machine(QueueShape::tiny(Some(capacity), 0));
+        let shape = QueueShape { spare_slot: true, ..QueueShape::tiny(Some(capacity), 0) };
+        let queue = Queue::on_machine(shape);
         Self::over(Box::new(queue.expect("a capacity above 0")), capacity, processors)
     }
 
@@ -74,15 +84,29 @@ impl<M: Machine> ForcedQueue<M> {
         true
     }
 
-    /// Processor `cpu`, which is number `by`, forces `pushes` items in, and pops after every second.
-    pub fn perform(&self, cpu: &M::Cpu, by: usize, pushes: usize) {
-        for push in 0..pushes {
+    /// Processor `cpu`, which is number `by`, makes `rounds` rounds, of three kinds in turn: a forced push; a forced push
+    /// and a pop; two pushes, so that a call that was passed over finds the queue full again.
+    pub fn perform(&self, cpu: &M::Cpu, by: usize, rounds: usize) {
+        for kind in (by..by + rounds).map(|round| round % 3) {
+            if kind == 2 {
+                self.push(cpu, by);
+                self.push(cpu, by);
+                continue;
+            }
             let parcel = self.ledger.parcel(by);
             self.record(by, Asked::Push(parcel.number()), Answer::Taken);
             self.came_out(by, self.queue.force_push_on(cpu, parcel));
-            if push % 2 == 1 {
+            if kind == 1 {
                 self.came_out(by, self.queue.try_pop_on(cpu));
             }
+        }
+    }
+
+    fn push(&self, cpu: &M::Cpu, by: usize) {
+        let parcel = self.ledger.parcel(by);
+        let number = parcel.number();
+        if self.queue.try_push_on(cpu, parcel).is_ok() {
+            self.record(by, Asked::Push(number), Answer::Taken);
         }
     }
 

@@ -2,7 +2,7 @@
 //! second item is taken out: the first one is lost.
 
 use throng::machine::Machine;
-use throng::pool::{Queue, QueueShape};
+use throng::pool::{PushError, Queue, QueueShape};
 use throng_check::workload::{ForcePush, ForcedQueue, Parcel};
 
 struct PopsThenPushes<M: Machine>(Queue<Parcel, M>);
@@ -15,6 +15,10 @@ impl<M: Machine> ForcePush<M> for PopsThenPushes<M> {
             oldest = self.0.try_pop_on(cpu).ok().or(oldest);
         }
         oldest
+    }
+
+    fn try_push_on(&self, cpu: &M::Cpu, item: Parcel) -> Result<(), Parcel> {
+        self.0.try_push_on(cpu, item).map_err(PushError::into_inner)
     }
 
     fn try_pop_on(&self, cpu: &M::Cpu) -> Option<Parcel> {

@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use super::left::{Left, Side};
 use super::ring::Ring;
 use super::words::{
-    CLOSED, Closure, DRAW_PUSH, FROZEN, HEAD_CLOSED, Head, MOST_ROOM, ONE, Tail, Ticket,
+    CLOSED, DRAW_PUSH, FROZEN, HEAD_CLOSED, Head, MOST_ROOM, NoRoom, ONE, Tail, Ticket,
 };
 use super::{Queue, QueueShape};
 use crate::machine::{Machine, Place, Word};
@@ -28,15 +28,15 @@ const MOST_COLLISIONS: u64 = 1 << 16;
 /// A side changes to `fetch_add` when a call has collided this number of times.
 const COLLISIONS: u32 = 3;
 /// The most polls for an item whose push is in progress.
-const MOST_POLLS: u64 = 1 << 14;
+pub(super) const MOST_POLLS: u32 = 1 << 14;
 
 /// What is read by all calls and rarely written.
 pub(super) struct Hints<T, M: Machine> {
     /// 1 while producers look at the tail before they draw.
     pushes_look_first: M::Word,
     /// How many collisions it takes until consumers draw by `fetch_add`; 0: they do.
-    collisions_left: M::Word,
-    /// What `collisions_left` becomes after the next overdraft.
+    collisions_to_go: M::Word,
+    /// What `collisions_to_go` becomes after the next overdraft.
     collisions_next: M::Word,
     /// How often a call polls for another one that is in progress.
     polls: M::Word,
@@ -56,7 +56,7 @@ impl<T, M: Machine> Hints<T, M> {
         let links = M::spot(Place::named("links").of_addresses());
         Hints {
             pushes_look_first: M::Word::new(1, spot),
-            collisions_left: M::Word::new(1, spot),
+            collisions_to_go: M::Word::new(1, spot),
             collisions_next: M::Word::new(1, spot),
             polls: M::Word::new(u64::from(shape.polls), spot),
             item_pauses: M::Word::new(1, spot),
@@ -64,7 +64,10 @@ impl<T, M: Machine> Hints<T, M> {
             last: M::Word::new(0, &links),
             front: M::Word::new(0, &links),
             first: match shape.capacity {
-                Some(capacity) => Ring::endless(start, capacity.next_power_of_two(), spot),
+                Some(capacity) => {
+                    let slots = capacity + usize::from(shape.spare_slot);
+                    Ring::endless(start, slots.next_power_of_two(), spot)
+                }
                 None => Ring::none(start, spot),
             },
         }
@@ -77,20 +80,20 @@ impl<T, M: Machine> Hints<T, M> {
 
     #[inline(always)]
     pub(super) fn pops_by_fetch_add(&self) -> bool {
-        self.collisions_left.load(Relaxed) == 0
+        self.collisions_to_go.load(Relaxed) == 0
     }
 
     #[cfg(test)]
     pub(super) fn pop_by_fetch_add(&self) {
-        self.collisions_left.store(0, Relaxed);
+        self.collisions_to_go.store(0, Relaxed);
     }
 
     /// Consumers collided although there were items for both.
     #[cold]
     fn count_collision(&self) {
-        let left = self.collisions_left.load(Relaxed);
+        let left = self.collisions_to_go.load(Relaxed);
         if left > 0 {
-            self.collisions_left.store(left - 1, Relaxed);
+            self.collisions_to_go.store(left - 1, Relaxed);
         }
     }
 
@@ -98,7 +101,7 @@ impl<T, M: Machine> Hints<T, M> {
     #[cold]
     fn count_overdraft(&self) {
         let next = self.collisions_next.load(Relaxed);
-        self.collisions_left.store(next, Relaxed);
+        self.collisions_to_go.store(next, Relaxed);
         self.collisions_next.store((2 * next).min(MOST_COLLISIONS), Relaxed);
     }
 
@@ -109,7 +112,7 @@ impl<T, M: Machine> Hints<T, M> {
     /// A producer was passed over. The next one gets twice as long, or two threads that are equally fast could
     /// pass each other for ever.
     pub(super) fn more_polls(&self) {
-        self.polls.store((2 * self.polls.load(Relaxed)).clamp(1, MOST_POLLS), Relaxed);
+        self.polls.store((2 * self.polls.load(Relaxed)).clamp(1, u64::from(MOST_POLLS)), Relaxed);
     }
 
     /// A producer came in time.
@@ -120,7 +123,7 @@ impl<T, M: Machine> Hints<T, M> {
         }
     }
 
-    pub(super) fn look_first(&self, looks: bool) {
+    pub(super) fn set_pushes_look_first(&self, looks: bool) {
         if (self.pushes_look_first.load(Relaxed) == 1) != looks {
             self.pushes_look_first.store(u64::from(looks), Relaxed);
         }
@@ -201,14 +204,18 @@ impl<T, M: Machine> Queue<T, M> {
         let Some(capacity) = self.capacity() else {
             return tail;
         };
-        let next = tail.next();
-        let first = &self.hints.first;
-        if capacity == first.len() && tail.is_used_up() && first.seat(next).is_empty() {
-            // The consumer of one lap before has left: there is room for one item.
+        let (next, capacity) = (tail.next(), capacity as i64);
+        let ring = &self.hints.first;
+        // If the queue is full, the oldest item is in the slot of this ticket.
+        let reused = next.plus(ring.len() as i64 - capacity);
+        let is_in_use = |ticket| !ring.seat(ticket).is_empty();
+        if tail.is_used_up() && !is_in_use(reused) && is_in_use(reused.plus((capacity / 4).max(1)))
+        {
+            // It has been taken: there is room for one. There is little more, not worth a look at the consumers' word.
             return Tail::new(next, 1, tail.flag());
         }
-        let room = capacity as i64 - next.ahead_of(self.head().next());
-        if room <= 0 || tail.closure() != Closure::UsedUp {
+        let room = capacity - next.ahead_of(self.head().next());
+        if room <= 0 || tail.no_room() != NoRoom::UsedUp {
             return tail;
         }
         Tail::new(next, room.min(MOST_ROOM), tail.flag())
@@ -225,17 +232,17 @@ impl<T, M: Machine> Queue<T, M> {
                 }
                 collisions += 1;
                 if collisions >= COLLISIONS && self.has_much_room(tail) {
-                    self.hints.look_first(false);
+                    self.hints.set_pushes_look_first(false);
                 }
                 continue;
             }
-            match tail.closure() {
-                Closure::Closed => {
-                    self.hints.look_first(true);
+            match tail.no_room() {
+                NoRoom::Closed => {
+                    self.hints.set_pushes_look_first(true);
                     return Err(NoTicket::Closed);
                 }
-                Closure::Frozen => self.add_ring(tail.next()),
-                Closure::UsedUp => {
+                NoRoom::Frozen => self.add_ring(tail.next()),
+                NoRoom::UsedUp => {
                     if let Some(drawn) = self.draw_used_up(tail)? {
                         return Ok(drawn);
                     }
@@ -247,19 +254,18 @@ impl<T, M: Machine> Queue<T, M> {
     /// Whether draws by `fetch_add` will rarely be void.
     fn has_much_room(&self, tail: Tail) -> bool {
         self.capacity().is_none_or(|capacity| {
-            let room = self.room_before(tail.next(), self.head());
+            let room = self.room_from(tail.next(), self.head());
             capacity >= LEAST_FETCH_ADD_CAPACITY && 2 * room > capacity as i64
         })
     }
 
     /// Grants new room and draws from it. `None` if the tail has changed, or was frozen.
     ///
-    /// *Full* is right: the head was read after the tail, and `capacity` tickets were between them. The tail
-    /// cannot have moved in between, because no thread grants room unless the head has moved.
+    /// *Full* is right: the head only grows, so when the tail was read, at least `capacity` tickets were between them.
     fn draw_used_up(&self, tail: Tail) -> Result<Option<Drawn>, NoTicket> {
         let next = tail.next();
         let head = self.head();
-        let room = self.room_before(next, head);
+        let room = self.room_from(next, head);
         if room <= 0 && self.skip_left(head, next) {
             return Ok(None);
         }
@@ -268,7 +274,7 @@ impl<T, M: Machine> Queue<T, M> {
             return Ok(self.draw_push_from(tail, granted).then(|| Drawn::from(granted)));
         }
         if self.capacity().is_some() {
-            self.hints.look_first(true);
+            self.hints.set_pushes_look_first(true);
             return Err(NoTicket::Full(next));
         }
         let frozen = Tail::new(next, FROZEN, tail.flag());
@@ -278,7 +284,7 @@ impl<T, M: Machine> Queue<T, M> {
 
     /// Moves the head over a ticket that its producer has left, as a consumer would: otherwise a queue without
     /// items could be full. `false` if the ticket at the head was not left, or its slot is still in use.
-    fn skip_left(&self, head: Head, next: Ticket) -> bool {
+    pub(super) fn skip_left(&self, head: Head, next: Ticket) -> bool {
         if !self.is_left(head, next) {
             return false;
         }
@@ -295,15 +301,19 @@ impl<T, M: Machine> Queue<T, M> {
     }
 
     /// How many tickets may be drawn from `next` on.
-    pub(super) fn room_before(&self, next: Ticket, head: Head) -> i64 {
+    pub(super) fn room_from(&self, next: Ticket, head: Head) -> i64 {
         let inside = next.ahead_of(head.next());
         match self.capacity() {
             Some(capacity) => capacity as i64 - inside,
             None => {
                 let ring = self.last();
-                ring.move_start(next);
+                let served = next.ahead_of(ring.start());
                 // Items before its start are in older rings.
-                ring.len() as i64 - inside.min(next.ahead_of(ring.start()))
+                if served > Ring::<T, M>::MOST_SERVED {
+                    0
+                } else {
+                    ring.len() as i64 - inside.min(served)
+                }
             }
         }
     }
@@ -328,7 +338,7 @@ impl<T, M: Machine> Queue<T, M> {
         let mut collisions = 0;
         loop {
             let head = self.head();
-            let tail = Tail(self.tail.load(Acquire));
+            let tail = self.tail();
             let items = tail.next().ahead_of(head.next());
             if items <= 0 {
                 return Err(if tail.is_closed() { PopError::Closed } else { PopError::Empty });
@@ -371,10 +381,10 @@ impl<T, M: Machine> Queue<T, M> {
         if is_drawn(tail) {
             return Ok(Confirmed::Drawn);
         }
+        self.hints.count_overdraft();
         if tail.is_closed() {
             return Err(PopError::Closed);
         }
-        self.hints.count_overdraft();
         self.hints.left.add_ticket(ticket, Side::Consumer);
         M::heavy_fence();
         // If no producer has drawn it, the one that does will see the entry.
@@ -385,30 +395,23 @@ impl<T, M: Machine> Queue<T, M> {
     /// The ticket of the next push.
     #[inline]
     pub(super) fn end(&self) -> Ticket {
-        Tail(self.tail.load(Acquire)).next()
+        self.tail().next()
     }
 
     /// Lets no ticket to push with be drawn from now on. Returns whether this call did so.
     pub(super) fn close_tickets(&self) -> bool {
         loop {
-            let tail = Tail(self.tail.load(Acquire));
+            let tail = self.tail();
             let next = tail.next();
-            if !tail.has_room() {
-                match tail.closure() {
-                    Closure::Closed => return false,
-                    Closure::Frozen => {
-                        self.add_ring(next);
-                        continue;
-                    }
-                    Closure::UsedUp => {}
-                }
+            if tail.is_closed() {
+                return false;
             }
             let closed = Tail::new(next, CLOSED, tail.flag());
             if self.tail.compare_exchange(tail.0, closed.0, SeqCst, Acquire).is_ok() {
                 break;
             }
         }
-        self.hints.look_first(true);
+        self.hints.set_pushes_look_first(true);
         self.head.fetch_or(HEAD_CLOSED, SeqCst);
         self.wake_producers();
         self.wake_consumers();

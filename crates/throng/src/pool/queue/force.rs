@@ -4,46 +4,49 @@ use std::sync::atomic::Ordering::{Acquire, SeqCst};
 
 use super::draw::{Drawn, NoTicket};
 use super::ring::Seat;
-use super::words::{Closure, Tail, Ticket};
+use super::words::{NoRoom, Tail, Ticket};
 use super::{NotPushed, Queue};
 use crate::machine::{Cpu, Machine, Word};
+use crate::pool::Closed;
 
 impl<T, M: Machine> Queue<T, M> {
-    /// Pushes; if a bounded queue is full, takes out the oldest item and returns it. For queues that are not closed
-    /// meanwhile.
+    /// Pushes; if a bounded queue is full, takes out the oldest item and returns it.
     ///
-    /// The call draws a ticket t to push with although there is no room, and then the ticket `capacity` before t to pop
-    /// with, unless a consumer was faster. So each call takes out one item at most, and no other push can get
-    /// the room. It may wait for calls in progress: for the push of the item that it takes out, and
-    /// for the pop of an item whose slot it needs.
-    pub fn force_push_on(&self, cpu: &M::Cpu, item: T) -> Option<T> {
-        let mut taken = None;
-        let mut round = 0;
+    /// The call draws a ticket t to push with although there is no room, puts its item in, and then draws the ticket
+    /// `capacity` before t to pop with, unless a consumer was faster. So each call takes out one item at most, and not
+    /// before its own item is inside. It may wait for calls in progress: for the pop of an item whose slot
+    /// it needs, for the push of the item that it takes out, and for other calls of this kind.
+    ///
+    /// # Errors
+    /// The item, when the queue is closed.
+    ///
+    /// # Panics
+    /// If the queue has a bound and was built without a [spare slot](super::QueueShape::spare_slot).
+    pub fn force_push_on(&self, cpu: &M::Cpu, item: T) -> Result<Option<T>, Closed<T>> {
+        assert!(
+            self.capacity().is_none() || self.shape.spare_slot,
+            "force_push needs a queue with a spare slot"
+        );
         let mut pushed = self.push_once(cpu, item);
         while let Err(NotPushed { item, reason }) = pushed {
             pushed = match reason {
-                Some(NoTicket::Full(next)) if taken.is_none() => match self.overdraw(next) {
-                    Some(drawn) => {
-                        taken = self.displace(cpu, drawn.ticket);
-                        self.push_when_empty(cpu, drawn, item)
+                Some(NoTicket::Closed) => return Err(Closed(item)),
+                Some(NoTicket::Full(next)) if let Some(drawn) = self.overdraw(next) => {
+                    match self.push_when_empty(cpu, drawn, item) {
+                        Ok(()) => return Ok(self.displace(cpu, drawn.ticket)),
+                        passed_over => passed_over,
                     }
-                    None => self.push_once(cpu, item),
-                },
-                _ => {
-                    // Consumers have passed this call over after it had made room: there is room, or will be.
-                    cpu.retry(round);
-                    round += 1;
-                    self.push_once(cpu, item)
                 }
+                _ => self.push_once(cpu, item),
             };
         }
-        taken
+        Ok(None)
     }
 
     /// Draws ticket `next` although there is no room for it, if it is still the next one.
-    fn overdraw(&self, next: Ticket) -> Option<Drawn> {
+    pub(super) fn overdraw(&self, next: Ticket) -> Option<Drawn> {
         let tail = self.tail();
-        if tail.has_room() || tail.closure() != Closure::UsedUp || tail.next() != next {
+        if tail.has_room() || tail.no_room() != NoRoom::UsedUp || tail.next() != next {
             return None;
         }
         let drawn = Tail::new(next.plus(1), 0, tail.flag());
@@ -51,7 +54,7 @@ impl<T, M: Machine> Queue<T, M> {
         Some(Drawn { ticket: next, consumers_sleep: tail.flag() != 0 })
     }
 
-    /// Makes room for a ticket: takes the item of the ticket `capacity` before it, unless a consumer has drawn that.
+    /// Takes out what is too much with this ticket: the item of the ticket `capacity` before it, unless a consumer has drawn that.
     fn displace(&self, cpu: &M::Cpu, ticket: Ticket) -> Option<T> {
         let oldest = ticket.plus(-(self.capacity()? as i64));
         let mut round = 0;
@@ -67,7 +70,10 @@ impl<T, M: Machine> Queue<T, M> {
                 }
                 return self.take_when_full(cpu, self.seat_of(oldest));
             }
-            // Another call is about to make room for the ticket before.
+            if self.skip_left(head, ticket) {
+                continue;
+            }
+            // Another call is about to take out the item before.
             cpu.retry(round);
             round += 1;
         }
@@ -88,7 +94,12 @@ impl<T, M: Machine> Queue<T, M> {
     }
 
     /// Pushes with a ticket that was drawn, when its slot is empty.
-    fn push_when_empty(&self, cpu: &M::Cpu, drawn: Drawn, item: T) -> Result<(), NotPushed<T>> {
+    pub(super) fn push_when_empty(
+        &self,
+        cpu: &M::Cpu,
+        drawn: Drawn,
+        item: T,
+    ) -> Result<(), NotPushed<T>> {
         let seat = self.seat_of(drawn.ticket);
         let mut round = 0;
         while !seat.is_empty() {

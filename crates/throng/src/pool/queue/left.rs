@@ -17,7 +17,8 @@
 //! *held*, and an empty slot skips a lap by compare-exchange, so that happens once.
 //!
 //! An entry is removed by the thread that settles its ticket: the one that takes the disputed item, or that
-//! makes the slot skip the lap.
+//! makes the slot skip the lap. If both sides have left a ticket, the one that sees the other's entry removes the
+//! consumer's.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 

@@ -29,7 +29,7 @@ mod words;
 use std::fmt;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::thread;
 
 pub use native::{Drain, Iter};
@@ -71,11 +71,12 @@ use words::{Head, Tail, Ticket};
 /// pops the item. Items of any type are dropped exactly once.
 ///
 /// [`try_push`](Queue::try_push) and [`try_pop`](Queue::try_pop) never wait: they do not back off, yield or sleep,
-/// and they start again only after another thread has made progress. *Empty* and *full* are answered at once. A thread that stops in the middle of a
-/// call, for a while or for ever, does not keep the calls of other threads from returning:
+/// and they start again only after another thread has made progress, or to go round one that has stopped. *Empty* and
+/// *full* are answered at once. A thread that stops in the middle of a call, for a while or for ever, does not keep the
+/// calls of other threads from returning:
 /// - A consumer that stops has an item in its hands, or will get the next one.
-/// - A producer that stops before its item is in place is passed over: a consumer looks for the item 128 times, or up
-///   to 16 384 times where that happens often, then goes on to the next one. The producer pushes its item again when
+/// - A producer that stops before its item is in place is passed over: a consumer looks for the item 256 times, or up
+///   to 32 768 times where that happens often, then goes on to the next one. The producer pushes its item again when
 ///   it goes on.
 /// - `try_pop` answers *empty* only if there was an instant during the call when every item pushed had been
 ///   taken or was in the hands of a consumer.
@@ -84,15 +85,15 @@ use words::{Head, Tail, Ticket};
 ///   out of use: then *full* is answered with fewer items inside, until the items after that place have been popped. A
 ///   queue without items that no other call uses is never full.
 ///
-/// [`push`](Queue::push) and [`pop`](Queue::pop) wait for room or for an item: they spin for 10 to 200
-/// microseconds with growing pauses, then sleep. Waiting threads are not served in the order in which they came.
+/// [`push`](Queue::push) and [`pop`](Queue::pop) wait for room or for an item: they look for 10 to 200
+/// microseconds with growing pauses, then yield for a while, then sleep. Waiting threads are not served in the order in which they came.
 ///
 /// If dropping an item panics while the queue is dropped, the other items are dropped all the same, and the
 /// first panic goes on afterwards.
 ///
 /// # What it costs
 /// A push and a pop are one atomic read-modify-write each, and a plain store to the slot. An empty or full queue
-/// is recognised by loads alone.
+/// is recognised by loads alone, except once after threads have collided.
 ///
 /// An item of 8 bytes takes 16. A bounded queue has its slots, the capacity rounded up to a power of two, from
 /// the start. An unbounded queue has none until the first push; when it is full it gets a ring twice
@@ -146,6 +147,8 @@ pub struct QueueShape {
     /// How often a consumer looks for an item whose push is in progress before it passes the producer over, and
     /// how often at most a waiting thread looks before it sleeps.
     pub polls: u32,
+    /// Whether a bounded queue has more slots than its capacity, which [forced pushes](Queue::force_push_on) need.
+    pub spare_slot: bool,
 }
 
 impl QueueShape {
@@ -155,7 +158,8 @@ impl QueueShape {
     pub const MOST_RING_BITS: u32 = 20;
 
     /// For as many items as there is memory for.
-    pub const UNBOUNDED: Self = QueueShape { capacity: None, ring_bits: 4, polls: 128 };
+    pub const UNBOUNDED: Self =
+        QueueShape { capacity: None, ring_bits: 4, polls: 128, spare_slot: false };
 
     /// For at most `capacity` items.
     #[must_use]
@@ -166,7 +170,7 @@ impl QueueShape {
     /// A small first ring and one poll: for exhaustive checks.
     #[must_use]
     pub const fn tiny(capacity: Option<usize>, ring_bits: u32) -> Self {
-        QueueShape { capacity, ring_bits, polls: 1 }
+        QueueShape { capacity, ring_bits, polls: 1, ..Self::UNBOUNDED }
     }
 
     fn checked(self) -> Result<Self, ShapeError> {
@@ -175,6 +179,7 @@ impl QueueShape {
         }
         let most = Self::MOST_RING_BITS as usize;
         ShapeError::check_range("log2 of the first ring", self.ring_bits as usize, 0..=most)?;
+        ShapeError::check_range("polls", self.polls as usize, 0..=draw::MOST_POLLS as usize)?;
         Ok(self)
     }
 }
@@ -349,7 +354,7 @@ impl<T, M: Machine> Queue<T, M> {
         let left = &self.hints.left;
         left.add(seat, Side::Producer);
         M::heavy_fence();
-        // If the consumer has left as well, the producer will not look for its entry.
+        // The consumer may have left this ticket, too. Its entry is removed here, because no item will be put in.
         left.remove_consumer(seat.ticket);
         self.skip_laps(seat);
     }
@@ -357,8 +362,11 @@ impl<T, M: Machine> Queue<T, M> {
     /// Makes a slot skip the laps that producers have left. A producer may sleep because the ticket at the head is one
     /// of them: then it can go on, though the head has not moved.
     fn skip_laps(&self, seat: Seat<'_, T, M>) {
-        if self.hints.left.skip_laps(seat) && self.head().producers_sleep() {
-            self.wake_producers();
+        if self.hints.left.skip_laps(seat) {
+            M::fence(SeqCst);
+            if self.head().producers_sleep() {
+                self.wake_producers();
+            }
         }
     }
 
@@ -388,26 +396,26 @@ impl<T, M: Machine> Queue<T, M> {
     /// When the queue is empty, and whether it is closed.
     #[inline(always)]
     pub fn try_pop_on(&self, cpu: &M::Cpu) -> Result<T, PopError> {
-        self.pop_once().or_else(|not| self.pop_again(cpu, not, 0))
+        self.pop_once(|not| self.pop_again(cpu, not, 0))
     }
 
-    /// The fast path of a pop.
+    /// The fast path of a pop; `later` does the rest. (With a result of its own a large item would be copied once more.)
     #[inline(always)]
-    fn pop_once(&self) -> Result<T, NotPopped> {
+    fn pop_once<E>(&self, later: impl FnOnce(NotPopped) -> Result<T, E>) -> Result<T, E> {
         // Read once: another thread may change it.
         let is_drawn = self.hints.pops_by_fetch_add();
         let head = if is_drawn { self.draw_pop_by_fetch_add() } else { self.head() };
         let ring = self.front();
         let not = if is_drawn { NotPopped::Ticket(head) } else { NotPopped::Nothing };
         if !ring.holds(head.next()) {
-            return Err(not);
+            return later(not);
         }
         let seat = ring.seat(head.next());
         if !seat.is_full() || !is_drawn && !self.draw_pop_from(head) {
-            return Err(not);
+            return later(not);
         }
         if head.producers_sleep() {
-            return Err(NotPopped::Ticket(head));
+            return later(NotPopped::Ticket(head));
         }
         // SAFETY: the ticket was drawn to pop with, and the slot is full.
         Ok(unsafe { self.take(seat) })
@@ -493,13 +501,15 @@ impl<T, M: Machine> Queue<T, M> {
     fn finish_leaving(&self, seat: Seat<'_, T, M>) -> Option<T> {
         let left = &self.hints.left;
         let item = seat.take_disputed();
-        if item.is_some() || seat.is_over() || left.has_producer(seat) {
+        // In this order: a producer's entry is removed only after the slot has skipped the ticket.
+        let is_left_by_both = item.is_none() && (left.has_producer(seat) || seat.is_over());
+        if item.is_some() || is_left_by_both {
             left.remove_consumer(seat.ticket);
         }
         if item.is_some() {
             M::fence(SeqCst);
             self.skip_laps(seat);
-        } else {
+        } else if !is_left_by_both {
             self.hints.more_polls();
         }
         item
@@ -511,7 +521,7 @@ impl<T, M: Machine> Queue<T, M> {
     /// When the way out opened, or the queue is empty and closed.
     #[inline(always)]
     pub fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError> {
-        self.pop_once().or_else(|not| self.pop_later(cpu, not, way_out))
+        self.pop_once(|not| self.pop_later(cpu, not, way_out))
     }
 
     #[cold]
@@ -542,15 +552,25 @@ impl<T, M: Machine> Queue<T, M> {
 
     /// Whether the queue is closed.
     pub fn is_closed(&self) -> bool {
-        Tail(self.tail.load(Acquire)).is_closed()
+        self.tail().is_closed()
     }
 
     /// How many items are inside, pushes in progress included. While other threads push and pop, this is a
     /// number from the past.
     pub fn len(&self) -> usize {
-        let front = self.head().next();
-        let items = self.end().ahead_of(front).max(0) as usize;
-        self.capacity().map_or(items, |capacity| items.min(capacity))
+        loop {
+            let (head, end) = (self.head(), self.end());
+            let mut first = head.next();
+            // Tickets that were left have no item.
+            while end.ahead_of(first) > 0 && self.seat_of(first).is_over() {
+                first = first.plus(1);
+            }
+            // Otherwise consumers may have taken what was seen.
+            if self.head().next() == head.next() {
+                let items = end.ahead_of(first).max(0) as usize;
+                return self.capacity().map_or(items, |capacity| items.min(capacity));
+            }
+        }
     }
 
     /// Whether there is no item inside.
@@ -599,7 +619,7 @@ impl<T, M: Machine> Drop for Queue<T, M> {
                 return;
             }
             for slot in ring.slots_mut() {
-                let dropped = panic::catch_unwind(AssertUnwindSafe(|| drop(slot.take_left())));
+                let dropped = panic::catch_unwind(AssertUnwindSafe(|| drop(slot.take_remaining())));
                 panicked = panicked.take().or(dropped.err());
             }
         };

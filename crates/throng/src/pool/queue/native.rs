@@ -38,7 +38,7 @@ impl<T> Queue<T> {
     #[inline(always)]
     pub fn pop(&self) -> Option<T> {
         let pop_later = |not| self.pop_later(&Native::cpu(), not, &WayOut::none());
-        self.pop_once().or_else(pop_later).ok()
+        self.pop_once(pop_later).ok()
     }
 
     /// Pushes if there is room. Never waits.

@@ -73,7 +73,7 @@ impl<T, M: Machine> Slot<T, M> {
     }
 
     /// The item that no consumer has taken, if there is one.
-    pub(super) fn take_left(&mut self) -> Option<T> {
+    pub(super) fn take_remaining(&mut self) -> Option<T> {
         let state = self.state.load(Relaxed);
         if state & PHASE != FULL {
             return None;
@@ -129,7 +129,9 @@ impl<'a, T, M: Machine> Seat<'a, T, M> {
     /// Polls until the item is there, at most `polls` times.
     pub(super) fn wait_until_full(&self, cpu: &M::Cpu, polls: u32) -> bool {
         let full = self.stamp + FULL;
-        self.slot.state.spin_while(cpu, polls, Acquire, |state| state != full) == full
+        // The state of a later lap will not become that.
+        let is_before = |state: u64| (state.wrapping_sub(full) as i64) < 0;
+        self.slot.state.spin_while(cpu, polls, Acquire, is_before) == full
     }
 
     /// See [`Slot::put`].
@@ -210,13 +212,17 @@ impl<T, M: Machine> Ring<T, M> {
         slots => slots,
     };
 
+    /// A ring of an unbounded queue is replaced after this number of tickets, because tickets wrap. The push that
+    /// does so comes at most [`MOST_ROOM`](super::words::MOST_ROOM) tickets later.
+    pub(super) const MOST_SERVED: i64 = 1 << 41;
+
     /// A ring for all tickets from `start` on, however many.
     pub(super) fn endless(start: Ticket, slots: usize, spot: &M::Spot) -> Self {
         Self::new(start, u64::MAX, slots, 0, spot)
     }
 
-    /// A ring that will be replaced by a larger one. Half of all tickets are after its start: see
-    /// [`Ring::move_start`].
+    /// A ring that will be replaced when it is full, or has served [`MOST_SERVED`](Ring::MOST_SERVED) tickets: half of
+    /// all tickets are after its start.
     pub(super) fn growing(start: Ticket, slots: usize, previous: u64, spot: &M::Spot) -> Self {
         Self::new(start, 1 << 63, slots, previous, spot)
     }
@@ -271,15 +277,6 @@ impl<T, M: Machine> Ring<T, M> {
     /// Ends the ring before a ticket.
     pub(super) fn end_before(&self, ticket: Ticket) {
         self.span.store(ticket.0.wrapping_sub(self.start().0), Release);
-    }
-
-    /// Moves the start forward, so that tickets do not wrap beyond what the ring holds. A thread that
-    /// stops with an older ticket for 2^40 pushes is not found any more.
-    pub(super) fn move_start(&self, next: Ticket) {
-        const FAR: i64 = 1 << 40;
-        if self.span.load(Acquire) == 1 << 63 && next.ahead_of(self.start()) > 2 * FAR {
-            self.start.store(next.plus(-FAR).0, Release);
-        }
     }
 
     /// The slot of a ticket that the ring [holds](Ring::holds).

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, SeqCst};
 
 use super::Queue;
 use super::ring::{Ring, Seat};
-use super::words::{Closure, FROZEN, MOST_ROOM, Tail, Ticket};
+use super::words::{FROZEN, MOST_ROOM, NoRoom, Tail, Ticket};
 use crate::machine::{Line, Machine, Place, Word};
 
 /// Smaller rings of unbounded queues are replaced when producers have to wait for a slot.
@@ -29,7 +29,7 @@ impl<T, M: Machine> Queue<T, M> {
     pub(super) fn add_ring(&self, next: Ticket) {
         let last = self.last();
         let is_frozen = |tail: Tail| {
-            !tail.has_room() && tail.closure() == Closure::Frozen && tail.next() == next
+            !tail.has_room() && tail.no_room() == NoRoom::Frozen && tail.next() == next
         };
         // The ring that is replaced has its `next` set before the freeze ends: a ring that was the last one
         // during the freeze can be given one successor only, now or later.
@@ -54,9 +54,13 @@ impl<T, M: Machine> Queue<T, M> {
     /// tickets that they come to slots that consumers have not left yet.
     pub(super) fn grow(&self, ring: &Ring<T, M>) {
         let tail = self.tail();
-        let is_last = ptr::eq(ring, self.last()) && tail.next() != ring.start();
-        let is_frozen = !tail.has_room() && tail.closure() != Closure::UsedUp;
-        if self.capacity().is_none() && ring.len() < LEAST_BUSY_RING && is_last && !is_frozen {
+        let is_last = ptr::eq(ring, self.last());
+        let is_frozen_or_closed = !tail.has_room() && tail.no_room() != NoRoom::UsedUp;
+        if self.capacity().is_none()
+            && ring.len() < LEAST_BUSY_RING
+            && is_last
+            && !is_frozen_or_closed
+        {
             let frozen = Tail::new(tail.next(), FROZEN, tail.flag());
             let _ = self.tail.compare_exchange(tail.0, frozen.0, SeqCst, Acquire);
         }
@@ -67,7 +71,9 @@ impl<T, M: Machine> Queue<T, M> {
         if found != 0 {
             return found;
         }
-        let slots = (2 * last.len()).max(1 << self.shape.ring_bits);
+        let is_worn = start.ahead_of(last.start()) > Ring::<T, M>::MOST_SERVED;
+        let slots = if is_worn { last.len() } else { 2 * last.len() };
+        let slots = slots.max(1 << self.shape.ring_bits);
         let ring = Line::new::<M>(Place::named("ring"), |spot| {
             Ring::<T, M>::growing(start, slots, self.address_of(last), spot)
         });

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::Ordering::{Acquire, SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -111,7 +111,7 @@ fn polling_an_empty_or_full_or_closed_queue_changes_nothing() {
 fn a_crowd_of_producers_does_not_open_a_closed_queue() {
     for capacity in [None, Some(2), Some(1000)] {
         let queue = tiny(capacity, 1);
-        queue.hints.look_first(false);
+        queue.hints.set_pushes_look_first(false);
         assert!(queue.close());
         for _ in 0..1 << 19 {
             assert_eq!(queue.try_push(3), Err(PushError::Closed(3)));
@@ -200,6 +200,92 @@ fn a_ticket_drawn_in_vain_is_passed_over_by_its_producer() {
     assert_eq!((queue.try_pop(), queue.try_pop()), (Ok(1), Err(PopError::Empty)));
 }
 
+/// Seen by shuttle: the entry stayed, and every call afterwards looked at the table.
+#[test]
+fn a_ticket_that_both_sides_left_leaves_no_entry() {
+    let queue = tiny(Some(1), 0);
+    queue.push(0).expect("it is open");
+    let stopped = queue.draw_pop(&Native::cpu()).expect("there is an item").next();
+    // A consumer draws the next ticket in vain, then a producer, who leaves it: the slot is in use.
+    let late = queue.draw_pop_by_fetch_add().next();
+    let drawn = queue.draw_push().expect("there is room");
+    assert_eq!(drawn.ticket, late);
+    let seat = queue.seat_of(late);
+    queue.leave_push(seat);
+    queue.hints.left.add_ticket(late, Side::Consumer);
+    assert!(queue.finish_leaving(seat).is_none());
+    // SAFETY: the ticket was drawn above, the item is there, and is taken once.
+    assert_eq!(unsafe { queue.take(queue.seat_of(stopped)) }, 0);
+    assert!(!queue.hints.left.is_any());
+}
+
+#[test]
+fn tickets_that_were_left_are_not_counted_as_items() {
+    let queue = tiny(Some(1), 0);
+    queue.push(1).expect("it is open");
+    let stopped = queue.draw_pop(&Native::cpu()).expect("there is an item").next();
+    assert_eq!(queue.try_push(2), Err(PushError::Full(2)));
+    // SAFETY: the ticket was drawn above, the item is there, and is taken once.
+    assert_eq!(unsafe { queue.take(queue.seat_of(stopped)) }, 1);
+    assert_eq!((queue.len(), queue.is_empty(), queue.is_full()), (0, true, false));
+    assert_eq!(queue.try_push(3), Ok(()));
+    assert_eq!((queue.len(), queue.is_full()), (1, true));
+}
+
+fn with_spare_slot(capacity: usize) -> Queue<u64> {
+    let shape = QueueShape { spare_slot: true, ..QueueShape::tiny(Some(capacity), 0) };
+    Queue::on_machine(shape).expect("a good shape")
+}
+
+/// It waited for room, for ever: it had taken an item out, and could not take out another.
+#[test]
+fn a_forced_push_that_is_passed_over_has_taken_nothing_out() {
+    let (cpu, queue) = (Native::cpu(), with_spare_slot(2));
+    queue.push(0).expect("it is open");
+    queue.push(1).expect("it is open");
+    let Err(NoTicket::Full(next)) = queue.draw_push() else { panic!("it is full") };
+    let drawn = queue.overdraw(next).expect("no other thread");
+    assert_eq!([(); 3].map(|()| queue.try_pop()), [Ok(0), Ok(1), Err(PopError::Empty)]);
+    assert_eq!((queue.try_push(2), queue.try_push(3)), (Ok(()), Ok(())));
+    let not = queue.push_when_empty(&cpu, drawn, 4).expect_err("it is passed over");
+    assert_eq!(queue.force_push_on(&cpu, not.item), Ok(Some(2)));
+    assert!(queue.drain().eq([3, 4]));
+}
+
+#[test]
+fn forced_pushes_of_a_closed_queue_are_refused() {
+    let queue = with_spare_slot(1);
+    queue.close();
+    assert_eq!(queue.force_push_on(&Native::cpu(), 1), Err(Closed(1)));
+}
+
+#[test]
+fn a_drained_and_closed_queue_is_recognised_by_loads() {
+    let queue = tiny(Some(4), 2);
+    queue.hints.pop_by_fetch_add();
+    queue.close();
+    assert_eq!(queue.try_pop(), Err(PopError::Closed));
+    let head = queue.head().next();
+    assert_eq!(queue.try_pop(), Err(PopError::Closed));
+    assert_eq!(queue.head().next(), head);
+}
+
+#[test]
+fn a_ring_that_has_served_half_of_all_tickets_is_replaced() {
+    let queue = Queue::unbounded();
+    queue.push(0).expect("it is open");
+    assert_eq!(queue.pop(), Some(0));
+    let far = queue.end().plus(Ring::<u64, Native>::MOST_SERVED + 1);
+    let slots = queue.last().len() as i64;
+    // Empty, and so far on.
+    queue.tail.store(Tail::new(far, 0, 0).0, SeqCst);
+    queue.head.store(far.0, SeqCst);
+    (0..2 * slots as u64).for_each(|item| queue.push(item).expect("it is open"));
+    assert_eq!(queue.front_seat(far).ring.start(), far);
+    assert_eq!(queue.front_seat(far).ring.len() as i64, slots, "no larger");
+    assert!(queue.drain().eq(0..2 * slots as u64));
+}
+
 #[test]
 fn more_tickets_can_be_left_than_a_table_has_entries() {
     let queue = tiny(Some(64), 6);
@@ -236,6 +322,8 @@ fn absurd_capacities_are_refused() {
     }
     let large = QueueShape { ring_bits: 40, ..QueueShape::UNBOUNDED };
     assert!(Queue::<u8>::on_machine(large).is_err());
+    let endless = QueueShape { polls: 1 << 20, ..QueueShape::UNBOUNDED };
+    assert!(Queue::<u8>::on_machine(endless).is_err());
     assert!(catch_unwind(|| Queue::<u8>::bounded(0)).is_err());
 }
 

@@ -58,7 +58,7 @@ impl<T, M: Machine> Queue<T, M> {
         let enough = (self.capacity().unwrap_or(0) as i64 / 8).clamp(1, ENOUGH_ROOM);
         let has_less = |head: u64, room| {
             let head = Head(head);
-            !head.is_closed() && self.room_before(next, head) < room && !self.is_left(head, next)
+            !head.is_closed() && self.room_from(next, head) < room && !self.is_left(head, next)
         };
         self.look_while(cpu, FOR_ROOM, way_out, || has_less(self.head.load(Acquire), enough));
         self.sleep_while(&self.head, PRODUCERS_SLEEP, cpu, way_out, |head| has_less(head, 1))
@@ -110,7 +110,13 @@ impl<T, M: Machine> Queue<T, M> {
         way_out: &WayOut<'_, M>,
         is_blocked: impl Fn(u64) -> bool,
     ) -> bool {
-        if !is_blocked(word.load(Acquire)) || !is_blocked(word.fetch_or(flag, SeqCst)) {
+        if !is_blocked(word.load(Acquire)) {
+            return !way_out.is_open(cpu);
+        }
+        let flagged = word.fetch_or(flag, SeqCst);
+        // What blocks may be in another word, too.
+        M::fence(SeqCst);
+        if !is_blocked(flagged) {
             return !way_out.is_open(cpu);
         }
         let is_asleep = |value| value & flag != 0 && is_blocked(value);

@@ -89,9 +89,9 @@ impl Ticket {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tail(pub(super) u64);
 
-/// What can be done with the tail when there is no room in it.
+/// Why no ticket can be drawn from the tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Closure {
+pub(super) enum NoRoom {
     /// The room is used up; a look at the head may find more.
     UsedUp,
     /// A larger ring is on its way.
@@ -127,17 +127,17 @@ impl Tail {
     }
 
     /// Why there is no room.
-    pub(super) const fn closure(self) -> Closure {
+    pub(super) const fn no_room(self) -> NoRoom {
         match self.room() {
-            room if room > FROZEN => Closure::UsedUp,
-            room if room > CLOSED => Closure::Frozen,
-            _ => Closure::Closed,
+            room if room > FROZEN => NoRoom::UsedUp,
+            room if room > CLOSED => NoRoom::Frozen,
+            _ => NoRoom::Closed,
         }
     }
 
     #[inline]
     pub(super) const fn is_closed(self) -> bool {
-        !self.has_room() && matches!(self.closure(), Closure::Closed)
+        !self.has_room() && matches!(self.no_room(), NoRoom::Closed)
     }
 
     /// Whether the room is used up and no draw was void.
@@ -154,10 +154,10 @@ impl Tail {
 
     #[inline]
     const fn next_without_void(self) -> Ticket {
-        let empty = match self.closure() {
-            Closure::UsedUp => 0,
-            Closure::Frozen => FROZEN,
-            Closure::Closed => CLOSED,
+        let empty = match self.no_room() {
+            NoRoom::UsedUp => 0,
+            NoRoom::Frozen => FROZEN,
+            NoRoom::Closed => CLOSED,
         };
         let void = empty - self.room();
         // A room of 0 or less has borrowed 1 from the ticket.
@@ -193,11 +193,11 @@ mod tests {
     #[test]
     fn void_draws_are_not_counted() {
         for first in [0, 5, (1 << 43) - 2] {
-            for (room, closure) in [
-                (3, Closure::UsedUp),
-                (0, Closure::UsedUp),
-                (FROZEN, Closure::Frozen),
-                (CLOSED, Closure::Closed),
+            for (room, no_room) in [
+                (3, NoRoom::UsedUp),
+                (0, NoRoom::UsedUp),
+                (FROZEN, NoRoom::Frozen),
+                (CLOSED, NoRoom::Closed),
             ] {
                 for flag in [0, CONSUMERS_SLEEP] {
                     let first = Ticket::new(first);
@@ -210,7 +210,7 @@ mod tests {
                         if tail.has_room() {
                             assert_eq!(tail.drawn(), first.plus(valid));
                         } else {
-                            assert_eq!(tail.closure(), closure);
+                            assert_eq!(tail.no_room(), no_room);
                         }
                         tail = Tail(tail.0.wrapping_add(DRAW_PUSH));
                     }

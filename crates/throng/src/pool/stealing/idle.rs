@@ -80,31 +80,36 @@ impl IdleState {
 }
 
 #[derive(Debug)]
-pub(super) struct Idle<M: Machine> {
-    word: Line<M::Word>,
+pub(super) struct Idle<M: Machine>(Line<IdleLine<M>>);
+
+#[derive(Debug)]
+struct IdleLine<M: Machine> {
+    word: M::Word,
     /// Whether the light fence is one.
     has_light_fence: bool,
 }
 
 impl<M: Machine> Idle<M> {
     pub(super) fn new() -> Self {
-        let word = Line::word::<M>(0, Place::named("pool idle"));
-        Idle { word, has_light_fence: M::has_light_fence() }
+        Idle(Line::new::<M>(Place::named("pool idle"), |spot| IdleLine {
+            word: M::Word::new(0, spot),
+            has_light_fence: M::has_light_fence(),
+        }))
     }
 
     pub(super) fn state(&self) -> IdleState {
-        IdleState(self.word.load(Acquire))
+        IdleState(self.0.word.load(Acquire))
     }
 
     /// The state, for a push that has just stored `PUSHING`.
     #[inline]
     pub(super) fn seen_by_push(&self) -> IdleState {
-        if self.has_light_fence {
+        if self.0.has_light_fence {
             M::light_fence();
         } else {
             M::fence(SeqCst);
         }
-        IdleState(self.word.load(Acquire))
+        IdleState(self.0.word.load(Acquire))
     }
 
     /// Sleepers and searchers.
@@ -115,7 +120,7 @@ impl<M: Machine> Idle<M> {
     }
 
     pub(super) fn begin_search(&self) {
-        self.word.fetch_add(SEARCHER, AcqRel);
+        self.0.word.fetch_add(SEARCHER, AcqRel);
     }
 
     /// Ends a search. Returns whether the caller has claimed a sleeper to go on in its place, and must ring.
@@ -125,7 +130,7 @@ impl<M: Machine> Idle<M> {
         loop {
             let claims = now.searchers() == 1 && now.has_sleepers();
             let next = now.0 - if claims { SLEEPER } else { SEARCHER };
-            match self.word.compare_exchange(now.0, next, AcqRel, Acquire) {
+            match self.0.word.compare_exchange(now.0, next, AcqRel, Acquire) {
                 Ok(_) => return claims,
                 Err(other) => now = IdleState(other),
             }
@@ -134,7 +139,7 @@ impl<M: Machine> Idle<M> {
 
     /// A searcher counts itself as a sleeper. Its bell is `ASLEEP`, and it must look at all leaves before it sleeps.
     pub(super) fn fall_asleep(&self) -> IdleState {
-        let before = self.word.fetch_sub(SEARCHER - SLEEPER, AcqRel);
+        let before = self.0.word.fetch_sub(SEARCHER - SLEEPER, AcqRel);
         M::heavy_fence();
         IdleState(before)
     }
@@ -142,10 +147,10 @@ impl<M: Machine> Idle<M> {
     /// Claims a sleeper for a ring or for itself; if `lone`, only if there is no searcher.
     #[must_use]
     pub(super) fn claim(&self, lone: bool) -> bool {
-        let mut now = IdleState(self.word.load(Relaxed));
+        let mut now = IdleState(self.0.word.load(Relaxed));
         while now.has_sleepers() && !(lone && now.searchers() > 0) {
             let next = now.0 + SEARCHER - SLEEPER;
-            match self.word.compare_exchange(now.0, next, AcqRel, Relaxed) {
+            match self.0.word.compare_exchange(now.0, next, AcqRel, Relaxed) {
                 Ok(_) => return true,
                 Err(other) => now = IdleState(other),
             }
@@ -155,12 +160,12 @@ impl<M: Machine> Idle<M> {
 
     /// Makes pushes fail. Returns whether they did not before.
     pub(super) fn begin_close(&self) -> bool {
-        let before = IdleState(self.word.fetch_or(CLOSING, AcqRel));
+        let before = IdleState(self.0.word.fetch_or(CLOSING, AcqRel));
         !before.is_closing()
     }
 
     pub(super) fn end_close(&self) {
-        self.word.fetch_or(CLOSED, AcqRel);
+        self.0.word.fetch_or(CLOSED, AcqRel);
     }
 }
 

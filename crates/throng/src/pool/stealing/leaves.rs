@@ -1,10 +1,12 @@
 //! The leaves of a pool: one for each processor that ever came, found by its id, and in a list.
 
+use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 use super::leaf::Leaf;
-use crate::machine::{Cpu, Growing, Line, Machine, Place, Word};
+use crate::machine::{Cpu, Growing, Machine, Place, Word};
 
 /// Processors with smaller ids find their leaf without a second table.
 const FIRST: usize = 32;
@@ -12,7 +14,43 @@ const FIRST: usize = 32;
 /// Entries of the second table that are made at once.
 const SECOND: usize = 256;
 
-type Entry<T, M> = OnceLock<Box<Leaf<T, M>>>;
+/// The leaf of a processor, once it has come: half as large as a `OnceLock`.
+struct Entry<T: Send, M: Machine>(AtomicPtr<Leaf<T, M>>);
+
+impl<T: Send, M: Machine> Entry<T, M> {
+    const fn new() -> Self {
+        Entry(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    #[inline]
+    fn get(&self) -> Option<&Leaf<T, M>> {
+        // SAFETY: null, or a leaf that lives as long as the entry.
+        unsafe { self.0.load(Acquire).as_ref() }
+    }
+
+    fn get_or_init(&self, leaf: Leaf<T, M>) -> &Leaf<T, M> {
+        let made = Box::into_raw(Box::new(leaf));
+        if let Err(other) = self.0.compare_exchange(ptr::null_mut(), made, AcqRel, Acquire) {
+            // SAFETY: made above, and not published.
+            drop(unsafe { Box::from_raw(made) });
+            // SAFETY: a leaf that lives as long as the entry.
+            return unsafe { &*other };
+        }
+        // SAFETY: as above.
+        unsafe { &*made }
+    }
+}
+
+impl<T: Send, M: Machine> Drop for Entry<T, M> {
+    fn drop(&mut self) {
+        let leaf = *self.0.get_mut();
+        if !leaf.is_null() {
+            // SAFETY: made by `get_or_init`, and no other thread uses the pool.
+            drop(unsafe { Box::from_raw(leaf) });
+        }
+    }
+}
+
 type Entries<T, M> = Growing<Entry<T, M>, fn(usize) -> Entry<T, M>>;
 
 /// All leaves. Memory is allocated for processors that come, and for no others.
@@ -20,15 +58,15 @@ pub(super) struct Leaves<T: Send, M: Machine> {
     first: [Entry<T, M>; FIRST],
     more: OnceLock<Box<Entries<T, M>>>,
     /// The id of the leaf that was registered last, plus 1; 0 if there is none. Each leaf names the next.
-    newest: Line<M::Word>,
+    newest: M::Word,
 }
 
 impl<T: Send, M: Machine> Leaves<T, M> {
     pub(super) fn new() -> Self {
         Leaves {
-            first: [const { OnceLock::new() }; FIRST],
+            first: [const { Entry::new() }; FIRST],
             more: OnceLock::new(),
-            newest: Line::word::<M>(0, Place::named("pool leaves")),
+            newest: M::Word::new(0, &M::spot(Place::named("pool leaves"))),
         }
     }
 
@@ -40,13 +78,13 @@ impl<T: Send, M: Machine> Leaves<T, M> {
     }
 
     fn more(&self) -> &Entries<T, M> {
-        self.more.get_or_init(|| Box::new(Growing::with(SECOND, |_| OnceLock::new())))
+        self.more.get_or_init(|| Box::new(Growing::with(SECOND, |_| Entry::new())))
     }
 
     /// The leaf of a processor, if it can be found without a call.
     #[inline]
     pub(super) fn quickly_of(&self, cpu: &M::Cpu) -> Option<&Leaf<T, M>> {
-        self.first.get(cpu.id())?.get().map(|leaf| &**leaf)
+        self.first.get(cpu.id())?.get()
     }
 
     /// The leaf of a processor; registers it if this is its first call.
@@ -60,7 +98,7 @@ impl<T: Send, M: Machine> Leaves<T, M> {
 
     #[cold]
     fn register(&self, id: usize) -> &Leaf<T, M> {
-        let leaf = self.entry(id).get_or_init(|| Box::new(Leaf::new(id)));
+        let leaf = self.entry(id).get_or_init(Leaf::new(id));
         let mut newest = self.newest.load(Relaxed);
         loop {
             leaf.next().store(newest, Relaxed);
@@ -73,17 +111,12 @@ impl<T: Send, M: Machine> Leaves<T, M> {
 
     /// The leaf that `link` names: the id of a leaf plus 1, or 0.
     fn linked(&self, link: u64) -> Option<&Leaf<T, M>> {
-        self.entry((link as usize).checked_sub(1)?).get().map(|leaf| &**leaf)
-    }
-
-    /// The newest leaf, by a number that changes with every registration.
-    pub(super) fn newest(&self) -> u64 {
-        self.newest.load(Acquire)
+        self.entry((link as usize).checked_sub(1)?).get()
     }
 
     /// All leaves that are registered now.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Leaf<T, M>> {
-        let newest = self.linked(self.newest());
+        let newest = self.linked(self.newest.load(Acquire));
         std::iter::successors(newest, |leaf| self.after(leaf))
     }
 

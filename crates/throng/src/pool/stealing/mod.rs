@@ -100,7 +100,7 @@ use crate::machine::{Cpu, Machine, Native, WayOut, Word};
 /// thread that finds no job except in a leaf that is held up waits for it, even in [`try_pop`](Pool::try_pop).
 ///
 /// # Memory
-/// About 1 kB; for each thread that ever came another 512 bytes and its ring. A ring has up to 32 places at first, grows
+/// 512 bytes; for each thread that ever came another 512 bytes and its ring. A ring has up to 32 places at first, grows
 /// by factors of two, and keeps its size until the pool is dropped. One leaf holds at most 2^31 - 1 jobs.
 pub struct Pool<T: Send, M: Machine = Native> {
     leaves: Leaves<T, M>,
@@ -329,7 +329,6 @@ impl<T: Send, M: Machine> Pool<T, M> {
                 // A push may have failed already, so "empty" is no answer any more.
                 self.end_close(cpu);
             }
-            let newest = self.leaves.newest();
             let mut puts = 0_u64;
             let look_at_all = |own: &mut Own<T, M>| {
                 let mut is_sure = true;
@@ -358,18 +357,15 @@ impl<T: Send, M: Machine> Pool<T, M> {
                 }
                 Err(is_sure) => is_sure,
             };
-            // Puts are only ever added to: if their sum is what it was, none came, and all leaves were
-            // empty when the last was looked at. If the pool is being closed by now, the next round will say
+            // Puts are only ever added to: if their sum is what it was, none came, to new leaves neither, and all leaves
+            // were empty when the last was looked at. If the pool is being closed by now, the next round will say
             // so, unless it finds a job.
             if is_sure {
                 let again = self
                     .leaves
                     .iter()
                     .fold(0, |puts: u64, leaf| puts.wrapping_add(leaf.look().puts));
-                let is_same = again == puts
-                    && self.leaves.newest() == newest
-                    && self.idle.state().is_closing() == is_closed;
-                if is_same {
+                if again == puts && self.idle.state().is_closing() == is_closed {
                     return if is_closed { Found::Closed } else { Found::Nothing };
                 }
             }

@@ -409,3 +409,8 @@ proptest! {
         exactly_once(&shape, threads, 60);
     }
 }
+
+#[test]
+fn an_empty_pool_is_small() {
+    assert_eq!(size_of::<Pool<u64>>(), 512);
+}
