@@ -173,6 +173,7 @@ impl QueueShape {
         QueueShape { capacity, ring_bits, polls: 1, ..Self::UNBOUNDED }
     }
 
+    #[inline]
     fn checked(self) -> Result<Self, ShapeError> {
         if let Some(capacity) = self.capacity {
             ShapeError::check_range("capacity", capacity, 1..=Self::MOST_CAPACITY)?;
@@ -502,14 +503,13 @@ impl<T, M: Machine> Queue<T, M> {
         let left = &self.hints.left;
         let item = seat.take_disputed();
         // In this order: a producer's entry is removed only after the slot has skipped the ticket.
-        let is_left_by_both = item.is_none() && (left.has_producer(seat) || seat.is_over());
-        if item.is_some() || is_left_by_both {
+        if item.is_some() || left.has_producer(seat) || seat.is_over() {
             left.remove_consumer(seat.ticket);
         }
         if item.is_some() {
             M::fence(SeqCst);
             self.skip_laps(seat);
-        } else if !is_left_by_both {
+        } else {
             self.hints.more_polls();
         }
         item

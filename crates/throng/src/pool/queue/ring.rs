@@ -129,9 +129,7 @@ impl<'a, T, M: Machine> Seat<'a, T, M> {
     /// Polls until the item is there, at most `polls` times.
     pub(super) fn wait_until_full(&self, cpu: &M::Cpu, polls: u32) -> bool {
         let full = self.stamp + FULL;
-        // The state of a later lap will not become that.
-        let is_before = |state: u64| (state.wrapping_sub(full) as i64) < 0;
-        self.slot.state.spin_while(cpu, polls, Acquire, is_before) == full
+        self.slot.state.spin_while(cpu, polls, Acquire, |state| state != full) == full
     }
 
     /// See [`Slot::put`].

@@ -242,11 +242,18 @@ impl<T: Send, M: Machine> Pool<T, M> {
     ///
     /// # Errors
     /// [`PopError::Empty`] if there was none in time; [`PopError::Closed`] if there will be none.
+    #[inline]
     pub fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError> {
         match self.try_pop_on(cpu) {
-            Err(PopError::Empty) => {}
-            end => return end,
+            Err(PopError::Empty) => self.pop_later(cpu, way_out),
+            end => end,
         }
+    }
+
+    /// The same after a first attempt that found no job.
+    #[cold]
+    #[inline(never)]
+    fn pop_later(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError> {
         if way_out.is_open(cpu) {
             return Err(PopError::Empty);
         }

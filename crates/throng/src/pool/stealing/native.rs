@@ -85,7 +85,11 @@ impl<T: Send> Pool<T> {
     /// Pops a job; waits for one. `None`: the pool is closed, and there will be none.
     #[inline]
     pub fn pop(&self) -> Option<T> {
-        self.pop_on(&Native::cpu(), &WayOut::none()).ok()
+        match self.try_pop() {
+            Ok(job) => Some(job),
+            Err(PopError::Empty) => self.pop_later(&Native::cpu(), &WayOut::none()).ok(),
+            Err(PopError::Closed) => None,
+        }
     }
 
     /// Pops a job; waits for one, but not longer than `timeout`.
