@@ -86,17 +86,38 @@ fn fullest(members: usize, mut least: usize, mut most: usize) -> Vec<usize> {
     levels
 }
 
-/// Each group of the machine is split into levels of its own, as even as they can be, so that no
-/// node but the one above it has members from two groups.
+/// Each group of the machine is split into levels of its own, as even as they can be, so that no node within a
+/// group has members of another one. A group is left out where that cannot be: if its size is not a multiple of
+/// the one before, or has a prime factor above `most`.
 fn by_machine(members: usize, most: usize, topology: &Topology) -> Vec<usize> {
     let mut levels = Vec::new();
     let mut size = 1;
-    let groups = topology.groups().iter().copied().filter(|&group| group < members);
-    for group in groups.chain([members]) {
-        levels.extend(even(group.div_ceil(size), most));
-        size = group;
+    for &group in topology.groups().iter().filter(|&&group| group < members) {
+        if group.is_multiple_of(size)
+            && let Some(split) = exact(group / size, most)
+        {
+            levels.extend(split);
+            size = group;
+        }
     }
+    levels.extend(even(members.div_ceil(size), most));
     levels
+}
+
+/// The fewest levels of at most `most` whose product is `count`, as even as they can be, largest first.
+fn exact(count: usize, most: usize) -> Option<Vec<usize>> {
+    (1..=count.ilog2()).find_map(|height| factors(count, height, most.max(2)))
+}
+
+/// `height` factors of `count`, none above `most`: of all such products the one whose largest factor is smallest.
+fn factors(count: usize, height: u32, most: usize) -> Option<Vec<usize>> {
+    if height == 1 {
+        return (2..=most).contains(&count).then(|| vec![count]);
+    }
+    (2..=most).filter(|&largest| count.is_multiple_of(largest)).find_map(|largest| {
+        let others = factors(count / largest, height - 1, largest)?;
+        Some([vec![largest], others].concat())
+    })
 }
 
 /// The fewest levels of at most `most` whose product is at least `count`, as even as they can be.
@@ -156,5 +177,40 @@ mod tests {
         assert_eq!(machine(192, 16, &[8, 96]), [8, 12, 2]);
         assert_eq!(machine(6, 4, &[8, 96]), [3, 2]);
         assert_eq!(machine(1, 4, &[8]), [] as [usize; 0]);
+    }
+
+    #[test]
+    fn nodes_of_a_group_have_no_members_of_another() {
+        assert_eq!(machine(96, 16, &[32]), [8, 4, 3]);
+        // 17 is prime, and 10 is no multiple of 4.
+        assert_eq!(machine(34, 16, &[17]), [6, 6]);
+        assert_eq!(machine(20, 4, &[4, 10]), [4, 3, 2]);
+        for most in [2, 3, 4, 8, 16] {
+            for group in 2..100 {
+                let levels = machine(10 * group, most, &[group]);
+                let sizes = levels.iter().scan(1, |size, level| {
+                    *size *= level;
+                    Some(*size)
+                });
+                let sizes: Vec<usize> = sizes.collect();
+                if sizes.contains(&group) {
+                    let within = sizes.iter().filter(|&&size| size <= group);
+                    assert!(
+                        within.into_iter().all(|&size| group.is_multiple_of(size)),
+                        "{group}: {levels:?}"
+                    );
+                } else {
+                    let has_large_factor = (most + 1..=group).any(|factor| {
+                        group.is_multiple_of(factor)
+                            && (2..factor).all(|f| !factor.is_multiple_of(f))
+                    });
+                    assert!(has_large_factor, "{group} can be split: {levels:?}");
+                }
+                assert!(
+                    levels.iter().all(|level| (2..=most).contains(level)),
+                    "{group}: {levels:?}"
+                );
+            }
+        }
     }
 }
