@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{self, AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::waiting::{self, Wait};
+use super::waiting::{self, Patience, Wait};
 use super::{Cell, Cpu, Machine, Place, SplitMix64, WayOut, Word, fences, ids, location};
 
 /// Real threads on the machine the program runs on.
@@ -141,13 +141,14 @@ impl Word<Native> for NativeWord {
         way_out: &WayOut<'_, Native>,
         mut blocked: impl FnMut(u64) -> bool,
     ) -> Option<u64> {
-        for _ in 0..way_out.patience.eager_polls() {
+        let patience = way_out.patience.now();
+        for _ in 0..patience.eager_polls() {
             let value = self.0.load(order);
             if !blocked(value) {
                 return Some(value);
             }
         }
-        self.sleep_long(cpu, order, way_out, blocked)
+        self.sleep_long(cpu, order, way_out, patience, blocked)
     }
 
     #[inline]
@@ -198,9 +199,10 @@ impl NativeWord {
         cpu: &NativeCpu,
         order: Ordering,
         way_out: &WayOut<'_, Native>,
+        patience: Patience,
         mut blocked: impl FnMut(u64) -> bool,
     ) -> Option<u64> {
-        let mut wait = Wait::new(way_out.patience);
+        let mut wait = Wait::new(patience);
         loop {
             let value = self.0.load(order);
             if !blocked(value) {

@@ -11,6 +11,8 @@
 //!    ten microseconds, on a virtual machine some hundred. A thread that slept through an event that
 //!    was near learns to stay awake longer, and one that slept for long to fall asleep sooner.
 //!
+//! While other programs, or threads that compute, want the cores, the first two stages are left out: see `crowd.rs`.
+//!
 //! A wait for somebody who is in the middle of something ([`Word::wait_while`](super::Word)) has
 //! nobody who would wake it up, so its third stage is a nap, again and again.
 //!
@@ -33,6 +35,9 @@ use super::{Cpu, Machine, Word};
 use crate::topology::Topology;
 
 mod bed;
+mod crowd;
+
+use crowd::{LONG_YIELDS, STOLEN_TIME};
 
 /// How long a thread waits in which way, before it sleeps.
 ///
@@ -95,6 +100,22 @@ impl Patience {
     #[must_use]
     pub fn for_threads(threads: usize) -> Self {
         if threads > Topology::here().processors() { Patience::CROWDED } else { Patience::ROOMY }
+    }
+
+    /// Sleeps at once: for threads whose cores others want.
+    const NONE: Patience =
+        Patience { spin: Duration::ZERO, yielding: Duration::ZERO, most_awake: Duration::ZERO };
+
+    /// The same, or none while others want the cores. Who asked for a patience of its own keeps it.
+    #[inline]
+    pub(super) fn now(self) -> Self {
+        let is_crowd = LONG_YIELDS.is_believed() && self.is_usual()
+            || STOLEN_TIME.is_believed() && self == Patience::ROOMY;
+        if is_crowd { Patience::NONE } else { self }
+    }
+
+    fn is_usual(&self) -> bool {
+        *self == Patience::ROOMY || *self == Patience::CROWDED
     }
 
     /// How many looks a wait begins with that have no pause between them.
@@ -274,16 +295,17 @@ impl Wait {
     /// The slow part of a wait that a signal ends: `word` was `seen`, which is why it waits.
     #[cold]
     pub(super) fn sleeps(&mut self, word: &AtomicU64, seen: u64, longest: Option<Duration>) {
+        self.patience = self.patience.now();
         match self.stage() {
             Stage::Spin => {}
-            Stage::Yield => thread::yield_now(),
+            Stage::Yield => crowd::yield_now(),
             Stage::Sleep => {
                 let usual = self.next_sleep.unwrap_or(FIRST_SLEEP);
                 let longest = longest.map_or(usual, |longest| longest.min(usual));
                 let sleepers = sleepers(word);
                 sleepers.fetch_add(1, Ordering::SeqCst);
                 if word.load(Ordering::SeqCst) == seen {
-                    bed::sleep(word, seen, longest);
+                    crowd::sleep(|| bed::sleep(word, seen, longest));
                 }
                 sleepers.fetch_sub(1, Ordering::Relaxed);
                 self.next_sleep = Some((usual * 2).min(LONGEST_SLEEP));
@@ -311,6 +333,7 @@ pub(super) fn wake(word: &AtomicU64) {
     if sleepers(word).load(Ordering::SeqCst) != 0 {
         wake_all(word);
     }
+    crowd::count_wake();
 }
 
 #[cold]
@@ -333,6 +356,22 @@ mod tests {
     use crate::machine::{Line, Native, Place};
 
     const US: fn(u64) -> Duration = Duration::from_micros;
+
+    /// Other tests that run meanwhile sleep where they would spin, for a moment.
+    #[test]
+    fn while_others_want_the_cores_waits_sleep_at_once() {
+        let patient = Patience { spin: US(1), ..Patience::ROOMY };
+        let now = crate::machine::Native::cpu().clock();
+        STOLEN_TIME.is_seen(now);
+        if STOLEN_TIME.is_believed() {
+            assert_eq!(Patience::ROOMY.now(), Patience::NONE);
+            assert_eq!(patient.now(), patient, "this one was asked for");
+        }
+        LONG_YIELDS.is_seen(now);
+        if LONG_YIELDS.is_believed() {
+            assert_eq!(Patience::CROWDED.now(), Patience::NONE);
+        }
+    }
 
     #[test]
     fn who_slept_too_soon_stays_awake_longer_and_who_slept_long_does_not() {

@@ -15,6 +15,11 @@ pub(super) fn wake_all(word: &AtomicU64) {
     here::wake_all(word);
 }
 
+/// What the calling thread has used, where the system tells.
+pub(super) fn usage() -> Option<super::crowd::Usage> {
+    here::usage()
+}
+
 /// A number below 2^`bits` that depends on the address of `word` alone.
 #[inline]
 pub(super) fn hash(word: &AtomicU64, bits: u32) -> usize {
@@ -76,6 +81,12 @@ mod tests {
             sleep(&AtomicU64::new(0), 0, Duration::from_millis(20));
             assert!(start.elapsed() >= Duration::from_millis(10), "{name}");
         }
+    }
+
+    #[test]
+    fn what_a_thread_has_used_is_known_on_linux_only() {
+        assert!(parked::usage().is_none());
+        assert_eq!(here::usage().is_some(), cfg!(target_os = "linux"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex, PoisonError};
 
+use super::super::crowd::Usage;
 use super::{AtomicU64, Duration, hash};
 
 struct Room {
@@ -27,4 +28,9 @@ pub(super) fn wake_all(word: &AtomicU64) {
     let room = &ROOMS[hash(word, BITS)];
     drop(room.door.lock().unwrap_or_else(PoisonError::into_inner));
     room.bell.notify_all();
+}
+
+/// Not known here.
+pub(super) fn usage() -> Option<Usage> {
+    None
 }
