@@ -1,10 +1,13 @@
 //! Who shares a cache with whom.
 //!
-//! On Linux this is read from `/sys` and `/proc`, which takes some tenths of a millisecond for a few
-//! cores, and no library. What cannot be read there (another system, a container that hides it) is taken to be flat: all
+//! On Linux this is read from `/sys` and `/proc`, which takes about a tenth of a millisecond for each last-level cache,
+//! and no library. What cannot be read there (another system, a container that hides it) is taken to be flat: all
 //! cores alike. Everything here is for speed alone; nothing is wrong where it is wrong.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+use std::ffi::c_int;
 use std::fs;
 use std::num::NonZero;
 use std::path::Path;
@@ -40,6 +43,16 @@ impl Topology {
     pub fn here() -> &'static Topology {
         static HERE: OnceLock<Topology> = OnceLock::new();
         HERE.get_or_init(|| Topology::read(Path::new("/"), thread::available_parallelism().ok()))
+    }
+
+    /// That of the machine the program runs on, as far as it matters for `threads` threads that need not know who shares a
+    /// cache with whom. If they have a core each for sure, no file is read.
+    pub(crate) fn here_for_few(threads: usize) -> Cow<'static, Topology> {
+        if own_cores() >= threads {
+            Cow::Owned(Topology::flat(threads))
+        } else {
+            Cow::Borrowed(Topology::here())
+        }
     }
 
     /// One whose groups have these numbers of cores, smallest groups first: cores 0, 1, ... are in the
@@ -84,11 +97,9 @@ impl Topology {
     fn read(root: &Path, parallelism: Option<NonZero<usize>>) -> Self {
         let allowed = allowed(root);
         let quota = quota(root, parallelism.map_or(1, NonZero::get), allowed.len());
-        let mut paths: Vec<(Path6, usize)> =
-            allowed.iter().filter_map(|&core| Some((path_of(root, core)?, core))).collect();
-        if paths.is_empty() || paths.len() < allowed.len() {
+        let Some(mut paths) = paths_of(root, &allowed) else {
             return Topology::flat(quota);
-        }
+        };
         paths.sort_unstable();
         // The largest group on each level, from the smallest level up.
         let sizes: Vec<usize> = (1..=LEVELS)
@@ -105,6 +116,25 @@ impl Topology {
             ..Topology::of_groups(&sizes)
         }
     }
+}
+
+/// How many cores the calling thread may use; 0 where that takes more than a system call.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+fn own_cores() -> usize {
+    const WORDS: usize = 16;
+    unsafe extern "C" {
+        /// Of the C library, which the standard library is linked with.
+        fn sched_getaffinity(pid: c_int, bytes: usize, mask: *mut [u64; WORDS]) -> c_int;
+    }
+    let mut mask = [0; WORDS];
+    // SAFETY: the system writes at most so many bytes to the mask. 0 is the calling thread.
+    let failed = unsafe { sched_getaffinity(0, size_of_val(&mask), &raw mut mask) } != 0;
+    if failed { 0 } else { mask.iter().map(|word| word.count_ones() as usize).sum() }
+}
+
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+const fn own_cores() -> usize {
+    0
 }
 
 /// How many threads can run at once on `cores` cores. Where the calling thread may use more cores than
@@ -142,32 +172,100 @@ const LEVELS: usize = 6;
 /// The groups that a core is in, largest first, each named by its first member.
 type Path6 = [usize; LEVELS];
 
-/// The groups that `core` is in, where the system tells of any. On a level of which it does not tell,
-/// the core shares with those of the next smaller level.
-fn path_of(root: &Path, core: usize) -> Option<Path6> {
-    let base = root.join(format!("sys/devices/system/cpu/cpu{core}"));
-    let first = |path: &str| read_cores(&base.join(path)).map(|cores| cores[0]);
-    let mut told = [None; LEVELS];
-    told[0] = first("topology/package_cpus_list").or_else(|| first("topology/core_siblings_list"));
-    told[5] = first("topology/core_cpus_list").or_else(|| first("topology/thread_siblings_list"));
-    for index in 0..16 {
-        let Ok(level) = fs::read_to_string(base.join(format!("cache/index{index}/level"))) else {
-            break;
-        };
-        // Caches of instructions are shared like those of data on the same level.
-        if let Ok(level @ 1..=4) = level.trim().parse::<usize>() {
-            told[5 - level] = first(&format!("cache/index{index}/shared_cpu_list"));
+/// The groups that each of these cores is in; `None` where the system does not tell.
+///
+/// Not all cores are read: those that share the last cache with one that was are taken to be like it, if that is alone
+/// in all smaller groups, or one of two. (A machine has dozens of files for each core.)
+fn paths_of(root: &Path, cores: &[usize]) -> Option<Vec<(Path6, usize)>> {
+    let mut paths = BTreeMap::new();
+    for &core in cores {
+        if paths.contains_key(&core) {
+            continue;
+        }
+        let lists = Lists::read(root, core)?;
+        paths.insert(core, lists.path(core));
+        let alike = lists.alike(core);
+        let is_there = |other: &usize| cores.contains(other);
+        if let Some(alike) = alike.filter(|alike| alike.iter().all(|(other, _)| is_there(other))) {
+            for (other, path) in alike {
+                paths.entry(other).or_insert(path);
+            }
         }
     }
-    told.iter().any(Option::is_some).then(|| {
-        let mut path = [core; LEVELS];
-        let mut smaller = core;
-        for (place, told) in path.iter_mut().zip(told).rev() {
-            smaller = told.unwrap_or(smaller);
-            *place = smaller;
+    (!paths.is_empty()).then(|| paths.into_iter().map(|(core, path)| (path, core)).collect())
+}
+
+/// Who is in the groups of a core, largest group first. On a level of which the system does not tell, the core shares
+/// with those of the next smaller level.
+struct Lists([Vec<usize>; LEVELS]);
+
+impl Lists {
+    /// The place of the last cache that is usually shared, the third level.
+    const LAST_CACHE: usize = 2;
+
+    /// `None` if the system tells of no level.
+    fn read(root: &Path, core: usize) -> Option<Self> {
+        let base = root.join(format!("sys/devices/system/cpu/cpu{core}"));
+        let list = |path: &str| read_cores(&base.join(path));
+        let mut told = [const { None }; LEVELS];
+        told[0] =
+            list("topology/package_cpus_list").or_else(|| list("topology/core_siblings_list"));
+        told[5] = list("topology/core_cpus_list").or_else(|| list("topology/thread_siblings_list"));
+        for index in 0..16 {
+            let level = fs::read_to_string(base.join(format!("cache/index{index}/level")));
+            let Ok(level) = level else {
+                break;
+            };
+            // Caches of instructions are shared like those of data on the same level.
+            if let Ok(level @ 1..=4) = level.trim().parse::<usize>()
+                && told[5 - level].is_none()
+            {
+                told[5 - level] = list(&format!("cache/index{index}/shared_cpu_list"));
+            }
         }
-        path
-    })
+        if told.iter().all(Option::is_none) {
+            return None;
+        }
+        let mut lists = [const { Vec::new() }; LEVELS];
+        let mut smaller = vec![core];
+        for (place, told) in lists.iter_mut().zip(told).rev() {
+            smaller = told.unwrap_or(smaller);
+            place.clone_from(&smaller);
+        }
+        Some(Lists(lists))
+    }
+
+    fn path(&self, core: usize) -> Path6 {
+        self.0.each_ref().map(|list| list.first().copied().unwrap_or(core))
+    }
+
+    /// The cores that share the last cache with `core`, and their groups if they are like it: alone in the smaller ones,
+    /// or in pairs of the same distance.
+    fn alike(&self, core: usize) -> Option<Vec<(usize, Path6)>> {
+        let (shared, small) = (&self.0[Self::LAST_CACHE], &self.0[Self::LAST_CACHE + 1]);
+        if self.0[Self::LAST_CACHE + 1..].iter().any(|list| list != small) {
+            return None;
+        }
+        let distance = match small[..] {
+            [alone] if alone == core => 0,
+            [first, second] if second > first => second - first,
+            _ => return None,
+        };
+        let mut alike = BTreeMap::new();
+        for &other in shared {
+            // The first of a pair comes first.
+            let partner = other + distance;
+            if !alike.contains_key(&other) {
+                for member in [other, partner] {
+                    let mut path = self.path(core);
+                    path[Self::LAST_CACHE + 1..].fill(other);
+                    alike.insert(member, path);
+                }
+            }
+        }
+        // Without a partner beyond the cache.
+        alike.keys().eq(shared).then(|| alike.into_iter().collect())
+    }
 }
 
 /// The cores in the list that the file at `path` holds; none where there is no such file or no core.
@@ -275,6 +373,40 @@ mod tests {
         assert_eq!(cores, [0, 4, 2, 6, 1, 5, 3, 7]);
     }
 
+    /// 8 cores of one cache; core 0 alone, or beside `distance` farther in all smaller groups.
+    fn one_cache(name: &str, distance: usize, cores: usize) -> System {
+        let system = System::new(name);
+        let pair = if distance == 0 { "0".into() } else { format!("0,{distance}") };
+        let all = format!("0-{}", cores - 1);
+        system.core(0, &pair, &pair, &all, &all);
+        system.allow(&all, &all);
+        system
+    }
+
+    #[test]
+    fn cores_that_share_the_last_cache_are_taken_to_be_alike() {
+        let alone = one_cache("alone", 0, 8).read(8);
+        assert_eq!((alone.groups(), alone.processors()), ([].as_slice(), 8));
+        let side_by_side = one_cache("side-by-side", 1, 8).read(8);
+        assert_eq!(side_by_side.groups(), [2]);
+        assert_eq!([0, 1, 2, 7].map(|core| side_by_side.place(core)), [0, 1, 2, 7]);
+        let apart = one_cache("apart", 4, 8).read(8);
+        assert_eq!(apart.groups(), [2]);
+        assert_eq!([0, 4, 1, 5, 3, 7].map(|core| apart.place(core)), [0, 1, 2, 3, 6, 7]);
+    }
+
+    #[test]
+    fn cores_that_cannot_be_alike_are_read() {
+        // Seven cores are no pairs, and only core 0 is told of.
+        assert_eq!(one_cache("odd", 1, 7).read(7), Topology::flat(7));
+        let quads = one_cache("quads", 0, 8);
+        for core in 0..8 {
+            let second = if core < 4 { "0-3" } else { "4-7" };
+            quads.core(core, &core.to_string(), second, "0-7", "0-7");
+        }
+        assert_eq!(quads.read(8).groups(), [4]);
+    }
+
     #[test]
     fn only_the_allowed_cores_count() {
         let system = two_sockets("masked");
@@ -315,8 +447,15 @@ mod tests {
         assert_eq!(system.read(6), Topology::flat(6));
         system.allow("0-3", "0-3");
         assert_eq!(system.read(4), Topology::flat(4));
-        system.core(0, "0", "0", "0-3", "0-3");
-        assert_eq!(system.read(4), Topology::flat(4), "three cores are hidden");
+        system.core(0, "0", "0", "0-1", "0-3");
+        assert_eq!(system.read(4), Topology::flat(4), "two cores are hidden");
+    }
+
+    #[test]
+    fn few_threads_need_no_topology_if_they_have_a_core_each() {
+        let cores = Topology::here().processors();
+        assert!(Topology::here_for_few(1).processors() >= 1);
+        assert_eq!(Topology::here_for_few(cores + 1_000).processors(), cores);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! The default barrier.
 
+use std::borrow::Cow;
 use std::thread;
 use std::time::Duration;
 
 use super::team::team_with;
 use super::{Anonymous, Broken, Member, ShapeError, Shaped};
-use crate::machine::Patience;
+use crate::machine::{Native, Patience};
 use crate::topology::Topology;
 
 /// A barrier for n threads, shaped like the machine. A drop-in for [`std::sync::Barrier`].
@@ -112,10 +113,16 @@ impl Builder {
     }
 
     fn parts(&self) -> Result<(Shaped, Patience), ShapeError> {
-        let topology = self.topology.as_ref().unwrap_or_else(|| Topology::here());
+        let topology = match &self.topology {
+            Some(topology) => Cow::Borrowed(topology),
+            None if self.members <= Shaped::<Native>::MOST_TALLIED => {
+                Topology::here_for_few(self.members)
+            }
+            None => Cow::Borrowed(Topology::here()),
+        };
         let is_crowded = self.members > topology.processors();
         let usual = if is_crowded { Patience::CROWDED } else { Patience::ROOMY };
-        Ok((Shaped::new(self.members, topology)?, self.patience.unwrap_or(usual)))
+        Ok((Shaped::new(self.members, &topology)?, self.patience.unwrap_or(usual)))
     }
 }
 

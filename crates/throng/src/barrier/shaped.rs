@@ -44,6 +44,9 @@ const MOST: usize = 16;
 const GROUPS: std::ops::RangeInclusive<usize> = 4..=32;
 
 impl<M: Machine> Shaped<M> {
+    /// So many members meet at one word on every machine.
+    pub(super) const MOST_TALLIED: usize = 3;
+
     /// For `members` on a machine with this topology.
     ///
     /// # Errors
@@ -67,7 +70,7 @@ impl<M: Machine> Chosen<M> {
     /// By the table in the docs of [`Shaped`].
     fn new(shape: &Shape, groups: &[usize], is_crowded: bool) -> Result<Self, ShapeError> {
         let members = shape.checked_members()?;
-        if is_crowded || members <= 3 {
+        if is_crowded || members <= Shaped::<M>::MOST_TALLIED {
             return Tally::build(shape).map(Chosen::Tally);
         }
         // Each member looks at so many words of other groups; not at too many.
