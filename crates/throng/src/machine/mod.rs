@@ -262,6 +262,12 @@ pub trait Cpu: Debug {
     /// at first and let others run when `round` grows.
     fn retry(&self, round: u32);
 
+    /// Whether others want this processor's core, so that it had better sleep than look again. For speed only.
+    #[inline]
+    fn is_wanted_by_others(&self) -> bool {
+        false
+    }
+
     /// The time: nanoseconds on a real machine, cycles on a simulated one.
     fn clock(&self) -> u64;
 

@@ -313,6 +313,11 @@ impl Cpu for NativeCpu {
         waiting::retry(round);
     }
 
+    #[inline]
+    fn is_wanted_by_others(&self) -> bool {
+        waiting::is_crowd()
+    }
+
     fn clock(&self) -> u64 {
         static START: OnceLock<Instant> = OnceLock::new();
         START.get_or_init(Instant::now).elapsed().as_nanos() as u64

@@ -322,9 +322,15 @@ pub(super) fn retry(round: u32) {
     const YIELDING: u32 = 100_000;
     match round {
         0..SPINNING => spin_loop(),
-        SPINNING..YIELDING => thread::yield_now(),
+        SPINNING..YIELDING => crowd::yield_now(),
         _ => thread::sleep(NAP),
     }
+}
+
+/// Whether others want the cores.
+#[inline]
+pub(super) fn is_crowd() -> bool {
+    LONG_YIELDS.is_believed() || STOLEN_TIME.is_believed()
 }
 
 /// Wakes those who sleep on `word`, which was changed by a sequentially consistent operation.

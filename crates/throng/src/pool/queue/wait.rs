@@ -81,7 +81,7 @@ impl<T, M: Machine> Queue<T, M> {
     }
 
     /// Looks while `is_blocked`, with growing pauses, so that many waiting threads do not keep a line from those
-    /// that work.
+    /// that work. Not while others want the core.
     fn look_while(
         &self,
         cpu: &M::Cpu,
@@ -90,7 +90,7 @@ impl<T, M: Machine> Queue<T, M> {
         is_blocked: impl Fn() -> bool,
     ) {
         for look in 0..looks.count.min(self.shape.polls) {
-            if !is_blocked() || way_out.is_open(cpu) {
+            if !is_blocked() || way_out.is_open(cpu) || cpu.is_wanted_by_others() {
                 return;
             }
             cpu.pause(1 << look.min(looks.most_pauses_log2));

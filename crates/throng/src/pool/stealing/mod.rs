@@ -421,6 +421,9 @@ impl<T: Send, M: Machine> Pool<T, M> {
         let leaf = self.leaves.of(cpu);
         loop {
             for round in 0..self.shape.rounds_before_sleep {
+                if cpu.is_wanted_by_others() {
+                    break;
+                }
                 cpu.retry(round);
                 match self.search(cpu, leaf, false) {
                     Found::Job(job) => return Ok(job),
