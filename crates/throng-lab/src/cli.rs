@@ -22,6 +22,9 @@ pub struct Arguments {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Compute until standard input ends: what `throng bench --neighbours` starts
+    #[command(hide = true)]
+    Neighbour,
     /// Show every structure: how it works, what it promises, where it comes from
     List(ListArguments),
     /// Measure this machine, recommend what to use on it, and write a page that shows why
@@ -473,6 +476,10 @@ pub struct BarriersArguments {
     /// Measure so many rounds a run, however long they take [default: as many as fit into the time]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub rounds: Option<String>,
+
+    /// Measure beside so many processes that compute for ever; threads are not pinned then
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub neighbours: Option<String>,
 
     /// Write every single measurement to this file as JSON; `-` is standard output, and the table
     /// then goes to standard error

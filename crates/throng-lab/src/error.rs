@@ -98,6 +98,11 @@ pub enum Error {
         /// What it says of the shape.
         source: ShapeError,
     },
+    /// A process that should compute beside a measurement cannot be started.
+    Neighbour(
+        /// What the system says.
+        io::Error,
+    ),
     /// The page of `throng watch` cannot be served where it should be.
     Listen {
         /// The address, with its port.
@@ -283,6 +288,7 @@ impl Error {
             | Error::Chart { .. }
             | Error::Watched { .. }
             | Error::Spawn { .. }
+            | Error::Neighbour(_)
             | Error::Panicked { .. }
             | Error::Miscounted { .. }
             | Error::LetThrough { .. }
@@ -326,6 +332,9 @@ impl fmt::Display for Error {
             Error::Slower { count } => write!(f, "{count} structures got slower"),
             Error::Into { path, why } => write!(f, "--into {}: {why}", path.display()),
             Error::Faults { why } => write!(f, "--fault: {why}"),
+            Error::Neighbour(source) => {
+                write!(f, "--neighbours: a process could not be started: {source}; try fewer")
+            }
             Error::Folder { path, source } => {
                 write!(f, "--out {}: cannot be written: {source}", path.display())
             }
@@ -413,7 +422,8 @@ impl std::error::Error for Error {
             | Error::Folder { source, .. }
             | Error::Listen { source, .. }
             | Error::Write { source, .. }
-            | Error::Spawn { source, .. } => Some(source),
+            | Error::Spawn { source, .. }
+            | Error::Neighbour(source) => Some(source),
             _ => None,
         }
     }

@@ -57,6 +57,7 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
         Some(Command::Compare(typed)) => compare::compare(&typed),
         Some(Command::Calibrate(typed)) => calibrate::calibrate(&typed),
         Some(Command::Watch(typed)) => watch::watch(&typed),
+        Some(Command::Neighbour) => bench::neighbours::compute(),
         Some(Command::List(typed)) => output::print(&list::render(typed.json)),
         Some(Command::Bench { target: Some(BenchTarget::Counters(typed)), .. }) => {
             bench::counters(plan::CountersPlan::resolve(&typed)?)

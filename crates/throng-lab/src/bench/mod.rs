@@ -7,6 +7,7 @@
 //! | `crew` | threads that begin together |
 //! | [`stats`] | medians, and how far numbers lie apart |
 //! | [`latency`] | histograms and percentiles |
+//! | `neighbours` | busy processes beside a measurement |
 //! | `grid`, `noise` | the table, and how far to trust it |
 //! | [`json`] | where every single number goes, for other programs |
 //! | [`barriers`] | `throng bench barriers` |
@@ -35,6 +36,7 @@ pub mod heat;
 pub mod index;
 pub mod json;
 pub mod latency;
+pub mod neighbours;
 pub(crate) mod noise;
 pub mod pace;
 pub mod queues;

@@ -87,6 +87,12 @@ impl Pinning {
         Pinning { cores: if works { cores } else { Vec::new() } }
     }
 
+    /// Threads go where the system puts them.
+    #[must_use]
+    pub const fn none() -> Self {
+        Pinning { cores: Vec::new() }
+    }
+
     /// The system's numbers of the cores, in the order of [`pin`](Pinning::pin); empty where threads cannot
     /// be pinned.
     pub(crate) fn cores(&self) -> Vec<usize> {

@@ -19,6 +19,7 @@ pub mod witness;
 use serde::Serialize;
 
 use super::crew::CrewFailure;
+use super::neighbours::Neighbours;
 use super::setup::{Pinning, Setup};
 use super::window::Times;
 use crate::error::{self, Error};
@@ -70,9 +71,12 @@ pub enum Found {
 /// # Errors
 /// When a barrier does not hold or panics, threads cannot be had or a result cannot be written.
 pub fn barriers(mut plan: BarriersPlan) -> Result<(), Error> {
-    let pinning = Pinning::find();
+    // Neighbours go where there is room; so must the threads beside them.
+    let pinning = if plan.neighbours == 0 { Pinning::find() } else { Pinning::none() };
     let setup = Setup::look(&pinning);
+    let neighbours = Neighbours::start(plan.neighbours)?;
     let samples = measure_all(&plan, &pinning)?;
+    drop(neighbours);
     let cells = report::cells(&plan, &samples);
     let text = report::text(&plan, &setup, &cells);
     let json = plan.json.take();
