@@ -1,0 +1,61 @@
+/* What the tests share. A test program prints a line `test NAME ... ok` for each test and exits with 1 at the
+ * first failure. Its first argument is a percentage: how many of the usual rounds it runs. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHECK(condition)                                                                       \
+    do {                                                                                       \
+        if (!(condition)) {                                                                    \
+            fprintf(stderr, "%s:%d: %s: not so: %s\n", __FILE__, __LINE__, __func__, #condition); \
+            _exit(1);                                                                          \
+        }                                                                                      \
+    } while (0)
+
+#define RUN(test)                        \
+    do {                                 \
+        test();                          \
+        printf("test %s ... ok\n", #test); \
+        fflush(stdout);                  \
+    } while (0)
+
+static int percent = 100;
+
+/* Returns this percentage of `rounds`, at least 2. */
+static int scaled(int rounds) {
+    long part = (long)rounds * percent / 100;
+    return part < 2 ? 2 : (int)part;
+}
+
+static void read_percent(int argc, char **argv) {
+    if (argc > 1) percent = atoi(argv[1]);
+    CHECK(percent > 0);
+}
+
+static void sleep_ms(long ms) {
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+    while (nanosleep(&time, &time) != 0) {
+    }
+}
+
+#define MOST_THREADS 64
+
+/* Runs `function` on `count` threads with the numbers 0, 1, ..., as pointers, and waits for all. */
+static void on_threads(int count, void *(*function)(void *)) {
+    pthread_t threads[2 * MOST_THREADS];
+    CHECK(count <= 2 * MOST_THREADS);
+    for (long i = 0; i < count; i++) CHECK(pthread_create(&threads[i], NULL, function, (void *)i) == 0);
+    for (int i = 0; i < count; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+}
+
+/* Numbers of threads that meet: below and above the cores of most machines. */
+static const int CROWDS[] = {1, 2, 3, 4, 5, 8, 16, 33, 64};
+#define CROWD_COUNT ((int)(sizeof CROWDS / sizeof CROWDS[0]))
+
+#endif
