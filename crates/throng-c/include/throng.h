@@ -103,10 +103,13 @@ int throng_member_wait_timeout(throng_member *member, uint64_t nanoseconds);
 /* Breaks the barrier of the team. THRONG_EBUSY if another thread uses this member: use one that does not wait. */
 int throng_member_abort(throng_member *member);
 
-/* Writes the rank. THRONG_EBUSY if another thread uses this member. */
+/* Writes 1 if the barrier of the team is broken, else 0. THRONG_EBUSY if another thread uses this member. */
+int throng_member_is_broken(throng_member *member, int *is_broken);
+
+/* Writes the rank. */
 int throng_member_rank(throng_member *member, uint32_t *rank);
 
-/* Destroys a member. The others get THRONG_EBROKEN in the first round that it did not come to. */
+/* Destroys a member. THRONG_EBUSY if another thread uses it. The others get THRONG_EBROKEN in the first round that it did not come to. */
 int throng_member_destroy(throng_member *member);
 
 /* ---- Queue of pointers: first in, first out. A pointer may be null; the queue never follows it. ---- */

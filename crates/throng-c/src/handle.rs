@@ -8,7 +8,7 @@
 //! | word | means |
 //! |---|---|
 //! | `T::MAGIC` | alive; `value` is `Some` |
-//! | [`DESTROYED`] | being destroyed, or destroyed |
+//! | `DESTROYED` | being destroyed, or destroyed |
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};

@@ -14,7 +14,10 @@ use crate::status::{Status, guard, put, writable};
 
 /// A member of a team. A wait needs it alone, so a second call at the same time is answered by an error.
 #[derive(Debug)]
-pub struct TeamMember(Mutex<Member<Shaped>>);
+pub struct TeamMember {
+    member: Mutex<Member<Shaped>>,
+    rank: u32,
+}
 
 impl Kind for TeamMember {
     const MAGIC: u64 = u64::from_le_bytes(*b"thr.memb");
@@ -28,7 +31,7 @@ impl Kind for TeamMember {
 impl TeamMember {
     #[inline]
     fn alone(&self) -> Result<MutexGuard<'_, Member<Shaped>>, Status> {
-        match self.0.try_lock() {
+        match self.member.try_lock() {
             Ok(member) => Ok(member),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => Err(Status::EBusy),
@@ -46,7 +49,7 @@ pub unsafe extern "C" fn throng_team_new(
         writable(handles)?;
         let team = Barrier::builder(members as usize).build_team().map_err(|_| Status::EInval)?;
         for (rank, member) in team.into_iter().enumerate() {
-            let made = handle::create(TeamMember(Mutex::new(member)));
+            let made = handle::create(TeamMember { member: Mutex::new(member), rank: rank as u32 });
             // SAFETY: the contract of the header: there is room for `members` handles.
             unsafe { ptr::write(handles.wrapping_add(rank), made) };
         }
@@ -88,6 +91,21 @@ pub unsafe extern "C" fn throng_member_abort(member: *mut Handle<TeamMember>) ->
     })
 }
 
+/// Tells whether the barrier of the team is broken.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn throng_member_is_broken(
+    member: *mut Handle<TeamMember>,
+    is_broken: *mut c_int,
+) -> c_int {
+    guard(|| {
+        // SAFETY: the contract of the header.
+        let broken = unsafe { handle::value(member) }?.alone()?.is_broken();
+        // SAFETY: the contract of the header.
+        unsafe { put(is_broken, c_int::from(broken)) }?;
+        Ok(Status::Ok)
+    })
+}
+
 /// Writes the rank of a member.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_member_rank(
@@ -96,9 +114,9 @@ pub unsafe extern "C" fn throng_member_rank(
 ) -> c_int {
     guard(|| {
         // SAFETY: the contract of the header.
-        let own = unsafe { handle::value(member) }?.alone()?.rank();
+        let own = unsafe { handle::value(member) }?.rank;
         // SAFETY: the contract of the header.
-        unsafe { put(rank, own as u32) }?;
+        unsafe { put(rank, own) }?;
         Ok(Status::Ok)
     })
 }

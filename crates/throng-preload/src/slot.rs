@@ -2,9 +2,9 @@
 //!
 //! | bytes | ours | destroyed | glibc's own |
 //! |---|---|---|---|
-//! | 0..8 | [`OURS`] | [`DESTROYED`] | `in`, `current_round` |
+//! | 0..8 | `OURS` | `DESTROYED` | `in`, `current_round` |
 //! | 8..16 | the address of an [`Object`] | 0 | `count`, `shared` |
-//! | 16..24 | that address xor [`CHECK`] | 0 | `out`, unused |
+//! | 16..24 | that address xor `CHECK` | 0 | `out`, unused |
 //! | 24..32 | unused | unused | unused |
 //!
 //! In glibc's own barrier `current_round` is never above `in`, and in both of our words it is: neither can be

@@ -73,7 +73,7 @@ static void *write_letters(void *number) {
 }
 static void threads_meet(void) {
     for (is_team = 0; is_team < 2; is_team++) {
-        for (int i = 0; i < CROWD_COUNT; i++) {
+        for (int i = 0; i < crowds(); i++) {
             count = CROWDS[i];
             rounds = scaled(20000 / (count * count / 16 + 8));
             memset(letters, 0, sizeof letters);
@@ -108,7 +108,7 @@ static void *destroy_in_turn(void *number) {
     return NULL;
 }
 static void destroy_storm(void) {
-    for (int i = 0; i < CROWD_COUNT; i++) {
+    for (int i = 0; i < crowds(); i++) {
         count = CROWDS[i];
         rounds = scaled(10000 / (count * count / 16 + 8));
         for (int j = 0; j < 2; j++) {
@@ -152,16 +152,24 @@ static void timed_and_aborted(void) {
 }
 
 static void *member_waits_in_vain(void *member) {
-    CHECK(throng_member_wait(member) == THRONG_EBROKEN);
+    int result;
+    do result = throng_member_wait(member);
+    while (result == THRONG_EBUSY); /* The main thread is asking whether it is broken. */
+    CHECK(result == THRONG_EBROKEN);
     return NULL;
 }
 static void a_member_that_leaves_is_noticed(void) {
     for (int aborts = 0; aborts < 2; aborts++) {
         pthread_t other;
         uint32_t rank;
+        int result, is_broken;
         CHECK(throng_team_new(2, members) == THRONG_OK);
         CHECK(pthread_create(&other, NULL, member_waits_in_vain, members[0]) == 0);
-        while (throng_member_rank(members[0], &rank) != THRONG_EBUSY) sleep_ms(1);
+        while ((result = throng_member_is_broken(members[0], &is_broken)) != THRONG_EBUSY) {
+            CHECK(result == THRONG_OK && is_broken == 0);
+            sleep_ms(1);
+        }
+        CHECK(throng_member_rank(members[0], &rank) == THRONG_OK && rank == 0);
         CHECK(throng_member_wait(members[0]) == THRONG_EBUSY);
         CHECK(throng_member_abort(members[0]) == THRONG_EBUSY);
         CHECK(throng_member_destroy(members[0]) == THRONG_EBUSY);
@@ -173,6 +181,8 @@ static void a_member_that_leaves_is_noticed(void) {
     CHECK(throng_team_new(2, members) == THRONG_OK);
     CHECK(throng_member_wait_timeout(members[1], 10 * MS) == THRONG_ETIMEDOUT);
     CHECK(throng_member_wait_timeout(members[0], 10000 * MS) == THRONG_EBROKEN);
+    int is_broken = 0;
+    CHECK(throng_member_is_broken(members[0], &is_broken) == THRONG_OK && is_broken == 1);
     for (int i = 0; i < 2; i++) CHECK(throng_member_destroy(members[i]) == THRONG_OK);
 }
 
@@ -331,6 +341,7 @@ static void expect_no_handle(void *wrong) {
     CHECK(throng_member_wait(wrong) == THRONG_EHANDLE);
     CHECK(throng_member_wait_timeout(wrong, 1) == THRONG_EHANDLE);
     CHECK(throng_member_abort(wrong) == THRONG_EHANDLE);
+    CHECK(throng_member_is_broken(wrong, &is_broken) == THRONG_EHANDLE);
     CHECK(throng_member_rank(wrong, &rank) == THRONG_EHANDLE);
     CHECK(throng_member_destroy(wrong) == THRONG_EHANDLE);
     CHECK(throng_queue_push(wrong, NULL) == THRONG_EHANDLE);

@@ -61,7 +61,7 @@ static void *arrive(void *number) {
  * the remaining threads." "At this point, the barrier shall be reset to the state it had as a result of the most
  * recent pthread_barrier_init()". */
 static void all_come_before_one_leaves_and_one_is_serial(void) {
-    for (int i = 0; i < CROWD_COUNT; i++) {
+    for (int i = 0; i < crowds(); i++) {
         init(CROWDS[i]);
         rounds = scaled(40000 / (CROWDS[i] * CROWDS[i] / 16 + 8));
         atomic_store(&arrived, 0);
@@ -85,7 +85,7 @@ static void *write_letters(void *number) {
     return NULL;
 }
 static void what_was_written_before_is_seen_after(void) {
-    for (int i = 0; i < CROWD_COUNT; i++) {
+    for (int i = 0; i < crowds(); i++) {
         init(CROWDS[i]);
         rounds = scaled(20000 / (CROWDS[i] * CROWDS[i] / 16 + 8));
         memset(letters, 0, sizeof letters);
@@ -244,7 +244,7 @@ static void *destroy_in_turn(void *number) {
 static void destroy_storm(void) {
     page_size = sysconf(_SC_PAGESIZE);
     for (is_unmapped = 0; is_unmapped < 2; is_unmapped++) {
-        for (int i = 0; i < CROWD_COUNT; i++) {
+        for (int i = 0; i < crowds(); i++) {
             count = CROWDS[i];
             rounds = scaled(20000 / (count * count / 16 + 8));
             for (int j = 0; j < 2; j++) {
