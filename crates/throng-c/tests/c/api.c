@@ -1,6 +1,5 @@
 /* The library of throng.h: each function, each error, and crowds. What goes from thread to thread is plain memory,
  * so that a race detector can judge the library. */
-#include <stdatomic.h>
 
 #include "check.h"
 #include "throng.h"
