@@ -10,7 +10,7 @@ use crate::handle::{self, Handle, Kind, Unused};
 use crate::occupancy::{Inside, Occupancy};
 use crate::status::{Status, guard, put, writable};
 
-/// A barrier, and who is inside.
+/// A barrier, and the count of the threads inside.
 #[derive(Debug)]
 pub struct Meeting {
     barrier: Barrier,
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn throng_barrier_new(
 /// The contract of the header.
 #[inline]
 unsafe fn wait(barrier: *mut Handle<Meeting>, timeout: Option<Duration>) -> Result<Status, Status> {
-    // SAFETY: the contract of the header: nobody destroys it before this thread has come, and then the thread
+    // SAFETY: the contract of the header: no call destroys it before this thread has come, and then the thread
     // that destroys it waits until this one has left.
     let (met, inside) = unsafe { handle::value(barrier) }?.meet(timeout);
     // SAFETY: it is freed only after this. No reference to it is left here.

@@ -104,7 +104,7 @@ pub unsafe fn value<'a, T: Kind>(handle: *const Handle<T>) -> Result<&'a T, Stat
     }
     // SAFETY: the word says that it is a handle of this kind.
     let value = unsafe { (*handle).value.get() };
-    // SAFETY: it is alive, and stays so as the caller says: nobody writes the value.
+    // SAFETY: it is alive, and stays so as the caller says: no call writes the value.
     unsafe { (*value).as_ref() }.ok_or(Status::EHandle)
 }
 
@@ -129,12 +129,12 @@ pub unsafe fn destroy<T: Kind>(
     }
     // SAFETY: the word said that it was a handle of this kind.
     let cell = unsafe { (*handle).value.get() };
-    // SAFETY: others may read the value, and nobody but this call writes it.
+    // SAFETY: others may read the value, and only this call writes it.
     if let Err(status) = unsafe { (*cell).as_ref() }.ok_or(Status::EHandle).and_then(check) {
         magic.store(T::MAGIC, Release);
         return Err(status);
     }
-    // SAFETY: nobody uses the value any more, says the caller; new calls find the handle destroyed.
+    // SAFETY: no other call uses the value any more, says the caller; new calls find the handle destroyed.
     let value = unsafe { (*cell).take() };
     T::unused().keep(handle);
     value.ok_or(Status::EHandle)

@@ -84,7 +84,7 @@ impl Object {
     #[inline]
     fn meet(&self) -> (bool, Inside) {
         let inside = self.occupancy.enter();
-        // Nobody aborts it, and nobody gives up.
+        // It cannot be broken: no call aborts it or waits with a time-out.
         let met = self.barrier.wait_checked();
         (met.is_ok_and(|result| result.is_leader()), inside)
     }
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t
         if shared.is_from_before_fork() {
             // Threads that were inside when the process was forked do not exist here.
             if let Some(own) = shared.in_child.get() {
-                // SAFETY: it was initialised when it was made, and nobody comes to it any more.
+                // SAFETY: it was initialised when it was made, and no thread comes to it any more.
                 unsafe { own::destroy(own.get()) };
             }
         } else if shared.occupancy.vacate().is_err() {

@@ -12,7 +12,7 @@
 
 static int is_preloaded;
 
-/* Whether a barrier on which nobody has waited yet is of throng: glibc begins it with zeros. */
+/* Whether a barrier at which no thread has waited yet is of throng: glibc begins it with zeros. */
 static int is_throng(const pthread_barrier_t *barrier) {
     unsigned char zeros[8] = {0};
     return memcmp(barrier, zeros, sizeof zeros) != 0;
@@ -213,7 +213,7 @@ static void barriers_on_stacks(void) {
 
 /* A thread that was told that the round is complete may destroy the barrier and use its memory for something else,
  * while others have not returned yet. Two barriers in turn: all threads come to the second one only when the
- * first is there again. Each barrier has a page of its own, which is unmapped at once: whoever touches it
+ * first is there again. Each barrier has a page of its own, which is unmapped at once: a thread that touches it
  * late gets a signal. */
 static pthread_barrier_t *_Atomic pages[2];
 static int is_unmapped;
@@ -258,12 +258,12 @@ static void destroy_storm(void) {
         }
     }
 }
-/* The same with the main thread, which has joined nobody. */
+/* The same with the main thread, which has joined no other thread. */
 static void *come_once(void *at) {
     wait_at(at);
     return NULL;
 }
-static void destroyed_by_a_thread_that_joined_nobody(void) {
+static void destroyed_by_a_thread_that_joined_no_other(void) {
     for (int i = 0; i < scaled(500); i++) {
         pthread_barrier_t *page = malloc(sizeof *page);
         pthread_t others[3];
@@ -496,7 +496,7 @@ int main(int argc, char **argv) {
     RUN(a_destroyed_barrier_can_be_made_again);
     RUN(barriers_on_stacks);
     RUN(destroy_storm);
-    RUN(destroyed_by_a_thread_that_joined_nobody);
+    RUN(destroyed_by_a_thread_that_joined_no_other);
     RUN(a_signal_does_not_end_a_wait);
     RUN(a_blocked_thread_sleeps);
     RUN(a_wait_is_not_a_cancellation_point);
