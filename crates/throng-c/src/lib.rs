@@ -1,0 +1,42 @@
+//! The C interface: `include/throng.h`, compiled into `libthrong.so` and `libthrong.a`.
+//!
+//! Each function of the header is one `extern "C"` function here, with the same name. `docs/c.md` shows how
+//! to build, install and link; the header is the reference.
+//!
+//! | part | what it does |
+//! |---|---|
+//! | [`status`] | error codes, their texts, and [`status::guard`]: no panic crosses the border |
+//! | [`handle`] | the opaque handles, each with a word that tells whether it is alive and of which kind |
+//! | [`occupancy`] | tells when all threads have left a barrier, so that it can be destroyed |
+//! | [`counter`], [`barrier`], [`team`], [`queue`], [`pool`], [`index`] | one file for each group of functions |
+//!
+//! # Safety
+//! All functions with pointer arguments have one contract, which the header states: a handle is null or points
+//! to readable memory; a pointer for a result is null or points to writable memory of its type; and no
+//! handle is destroyed while another call uses it, except as the header allows for barriers.
+
+// The contract is the same for all of them; it is above.
+#![allow(clippy::missing_safety_doc)]
+
+pub mod barrier;
+pub mod counter;
+pub mod handle;
+pub mod index;
+pub mod occupancy;
+pub mod pool;
+pub mod queue;
+pub mod status;
+pub mod team;
+
+use std::ffi::{CStr, c_char};
+
+/// Returns the version of the library.
+#[unsafe(no_mangle)]
+pub extern "C" fn throng_version() -> *const c_char {
+    const VERSION: &CStr =
+        match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+            Ok(version) => version,
+            Err(_) => panic!("a version has no zero byte"),
+        };
+    VERSION.as_ptr()
+}
