@@ -171,11 +171,9 @@ pub(super) fn sleep(sleep: impl FnOnce()) {
     STRETCH.set(Stretch { own_sleeps: stretch.own_sleeps + 1, slept, ..stretch });
 }
 
-/// Lets others run.
-pub(super) fn yield_now() {
-    let start = Instant::now();
-    std::thread::yield_now();
-    if start.elapsed() > LONG_YIELD {
+/// A yield took this long.
+pub(super) fn judge_yield(took: Duration) {
+    if took > LONG_YIELD {
         LONG_YIELDS.is_seen(Native::cpu().clock());
     }
 }

@@ -229,6 +229,8 @@ pub(super) struct Wait {
     patience: Patience,
     polls: u32,
     since: Option<Instant>,
+    /// How long it had lasted at the last yield, if no look at the clock came since.
+    yielded_after: Option<Duration>,
     /// How long the next sleep may last, once there was one.
     next_sleep: Option<Duration>,
 }
@@ -246,7 +248,7 @@ impl Wait {
     pub(super) const fn new(patience: Patience) -> Self {
         // Without time to spin, the first look is followed by one at the clock.
         let polls = if patience.spin.is_zero() { POLLS_A_LOOK - 1 } else { 0 };
-        Wait { patience, polls, since: None, next_sleep: None }
+        Wait { patience, polls, since: None, yielded_after: None, next_sleep: None }
     }
 
     /// A wait for somebody who is in the middle of something.
@@ -266,12 +268,20 @@ impl Wait {
     #[cold]
     fn stage(&mut self) -> Stage {
         let waited = self.since.get_or_insert_with(Instant::now).elapsed();
+        if let Some(before) = self.yielded_after.take() {
+            crowd::judge_yield(waited - before);
+        }
         if waited < self.patience.spin {
             return Stage::Spin;
         }
         // From now on, look at the clock after every poll.
         self.polls = POLLS_A_LOOK - 1;
-        if waited < self.patience.bounded(AWAKE.get()) { Stage::Yield } else { Stage::Sleep }
+        if waited < self.patience.bounded(AWAKE.get()) {
+            self.yielded_after = Some(waited);
+            Stage::Yield
+        } else {
+            Stage::Sleep
+        }
     }
 
     /// What the wait was for has happened.
@@ -298,7 +308,7 @@ impl Wait {
         self.patience = self.patience.now();
         match self.stage() {
             Stage::Spin => {}
-            Stage::Yield => crowd::yield_now(),
+            Stage::Yield => thread::yield_now(),
             Stage::Sleep => {
                 let usual = self.next_sleep.unwrap_or(FIRST_SLEEP);
                 let longest = longest.map_or(usual, |longest| longest.min(usual));
@@ -322,7 +332,11 @@ pub(super) fn retry(round: u32) {
     const YIELDING: u32 = 100_000;
     match round {
         0..SPINNING => spin_loop(),
-        SPINNING..YIELDING => crowd::yield_now(),
+        SPINNING..YIELDING => {
+            let before = Instant::now();
+            thread::yield_now();
+            crowd::judge_yield(before.elapsed());
+        }
         _ => thread::sleep(NAP),
     }
 }

@@ -27,21 +27,25 @@ unsafe extern "C" {
     /// Of the C library, which the standard library is linked with.
     fn syscall(number: c_long, ...) -> c_long;
     fn getrusage(who: c_int, usage: *mut [c_long; RUSAGE_WORDS]) -> c_int;
+    fn clock_gettime(clock: c_int, time: *mut TimeSpec) -> c_int;
 }
 
-/// The words of `struct rusage`: four of times, of which every second one is microseconds; sizes, counts; the last two
-/// are the switches that a thread asked for, and those that it did not.
+/// The words of `struct rusage`. The last two are the switches that a thread asked for, and those that it did not. (The
+/// times in it lag by up to a tick.)
 const RUSAGE_WORDS: usize = 18;
 const OF_THIS_THREAD: c_int = 1;
+const TIME_OF_THIS_THREAD: c_int = 3;
 
 pub(super) fn usage() -> Option<Usage> {
     let mut words = [0; RUSAGE_WORDS];
+    let mut time = TimeSpec { seconds: 0, nanoseconds: 0 };
     // SAFETY: the structure has this size on 64-bit Linux, and its fields are words.
-    let failed = unsafe { getrusage(OF_THIS_THREAD, &raw mut words) } != 0;
-    let [user_s, user_us, system_s, system_us, .., asked, not_asked] =
-        words.map(|word| word as u64);
-    let on_core = (user_s + system_s) * 1_000_000_000 + (user_us + system_us) * 1_000;
-    (!failed).then_some(Usage { on_core, sleeps: asked, preemptions: not_asked })
+    let has_words = unsafe { getrusage(OF_THIS_THREAD, &raw mut words) } == 0;
+    // SAFETY: the structure is that of 64-bit Linux.
+    let has_time = unsafe { clock_gettime(TIME_OF_THIS_THREAD, &raw mut time) } == 0;
+    let [.., asked, not_asked] = words.map(|word| word as u64);
+    let on_core = time.seconds as u64 * 1_000_000_000 + time.nanoseconds as u64;
+    (has_words && has_time).then_some(Usage { on_core, sleeps: asked, preemptions: not_asked })
 }
 
 pub(super) fn sleep(word: &AtomicU64, seen: u64, longest: Duration) {
