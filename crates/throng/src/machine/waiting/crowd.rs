@@ -32,11 +32,12 @@ const MILLISECOND: u64 = 1_000_000;
 const SHORTEST: u64 = 20 * MILLISECOND;
 /// How long they are believed at most: after that time a machine that has become quiet is noticed.
 const LONGEST: u64 = 1000 * MILLISECOND;
-/// Stolen time is looked for in stretches of at least this length: a time slice is a few of them.
+/// Stolen time is looked for in stretches of at least this length: longer than what the system itself takes now and
+/// then, and than the slice of a neighbour.
 const LEAST_STRETCH: u64 = 5 * MILLISECOND;
 /// A yield that takes longer is a sign.
 const LONG_YIELD: Duration = Duration::from_micros(500);
-/// One signal in so many looks for stolen time, which takes a system call.
+/// One signal in so many looks for stolen time, which takes two system calls.
 const WAKES_A_LOOK: u32 = 64;
 
 /// A sign that others want the cores.
