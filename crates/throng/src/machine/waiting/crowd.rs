@@ -30,8 +30,9 @@ use crate::machine::{Cpu, Native};
 const MILLISECOND: u64 = 1_000_000;
 /// How long the signs are believed at first.
 const SHORTEST: u64 = 20 * MILLISECOND;
-/// How long they are believed at most: after that time a machine that has become quiet is noticed.
-const LONGEST: u64 = 1000 * MILLISECOND;
+/// How long they are believed at most: after that time a machine that has become quiet is noticed. The signs are those of
+/// the whole program: with a second here, two threads with a core each slept for a second after four had shared two cores.
+const LONGEST: u64 = 80 * MILLISECOND;
 /// Stolen time is looked for in stretches of at least this length: longer than what the system itself takes now and
 /// then, and than the slice of a neighbour.
 const LEAST_STRETCH: u64 = 5 * MILLISECOND;
