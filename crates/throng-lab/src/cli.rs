@@ -477,7 +477,7 @@ pub struct BarriersArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub rounds: Option<String>,
 
-    /// Measure beside so many processes that compute for ever; threads are not pinned then
+    /// Measure while N other processes compute without end; the threads are not pinned then
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub neighbours: Option<String>,
 

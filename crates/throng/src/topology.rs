@@ -127,7 +127,7 @@ fn own_cores() -> usize {
         fn sched_getaffinity(pid: c_int, bytes: usize, mask: *mut [u64; WORDS]) -> c_int;
     }
     let mut mask = [0; WORDS];
-    // SAFETY: the system writes at most so many bytes to the mask. 0 is the calling thread.
+    // SAFETY: the system writes no more bytes than the mask has. Process 0 is the calling thread.
     let failed = unsafe { sched_getaffinity(0, size_of_val(&mask), &raw mut mask) } != 0;
     if failed { 0 } else { mask.iter().map(|word| word.count_ones() as usize).sum() }
 }

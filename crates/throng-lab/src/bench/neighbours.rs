@@ -35,7 +35,7 @@ impl Neighbours {
 impl Drop for Neighbours {
     fn drop(&mut self) {
         for neighbour in &mut self.0 {
-            // One that has ended by itself is in nobody's way.
+            // Errors mean that it has ended already.
             let _ = neighbour.kill();
             let _ = neighbour.wait();
         }

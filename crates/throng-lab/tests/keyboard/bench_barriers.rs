@@ -100,7 +100,7 @@ fn neighbours_compute_beside_and_end_with_the_measurement() {
     );
     assert_eq!(document("neighbours.json", &arguments)["neighbours"], 3);
 
-    // One that nobody wants any more ends by itself.
+    // A neighbour ends when its standard input ends.
     let mut neighbour = throng(&["neighbour"]).stdin(Stdio::piped()).spawn().unwrap();
     drop(neighbour.stdin.take());
     assert!(neighbour.wait().unwrap().success());

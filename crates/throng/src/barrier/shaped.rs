@@ -44,7 +44,7 @@ const MOST: usize = 16;
 const GROUPS: std::ops::RangeInclusive<usize> = 4..=32;
 
 impl<M: Machine> Shaped<M> {
-    /// So many members meet at one word on every machine.
+    /// Up to this number of members the method is [`Tally`] on every machine, whatever its topology.
     pub(super) const MOST_TALLIED: usize = 3;
 
     /// For `members` on a machine with this topology.

@@ -38,7 +38,7 @@ const LONGEST: u64 = 80 * MILLISECOND;
 const LEAST_STRETCH: u64 = 5 * MILLISECOND;
 /// A yield that takes longer is a sign.
 const LONG_YIELD: Duration = Duration::from_micros(500);
-/// One signal in so many looks for stolen time, which takes two system calls.
+/// A thread looks for stolen time after this number of signals: a look takes two system calls.
 const WAKES_A_LOOK: u32 = 64;
 
 /// A sign that others want the cores.
@@ -77,8 +77,9 @@ impl Sign {
         !is_over
     }
 
+    /// The sign was seen at this time.
     #[cold]
-    pub(super) fn is_seen(&self, now: u64) {
+    pub(super) fn raise(&self, now: u64) {
         if self.until.load(Relaxed) > now {
             return;
         }
@@ -148,7 +149,7 @@ pub(super) fn look() {
     }
     let Some(usage) = bed::usage() else { return };
     if stretch.since > 0 && stretch.was_stolen_from(now, usage) {
-        STOLEN_TIME.is_seen(now);
+        STOLEN_TIME.raise(now);
     }
     STRETCH.set(Stretch { since: now, usage, own_sleeps: 0, slept: 0 });
 }
@@ -176,7 +177,7 @@ pub(super) fn sleep(sleep: impl FnOnce()) {
 /// A yield took this long.
 pub(super) fn judge_yield(took: Duration) {
     if took > LONG_YIELD {
-        LONG_YIELDS.is_seen(Native::cpu().clock());
+        LONG_YIELDS.raise(Native::cpu().clock());
     }
 }
 
@@ -204,7 +205,7 @@ mod tests {
         };
         assert!(after(4 * MS, 9, 4));
         assert!(!after(5 * MS, 9, 4), "nearly all of it is accounted for");
-        assert!(!after(4 * MS, 9, 3), "nobody took the core");
+        assert!(!after(4 * MS, 9, 3), "the thread was not preempted");
         assert!(!after(4 * MS, 10, 4), "it slept elsewhere");
     }
 
@@ -213,17 +214,17 @@ mod tests {
         let sign = Sign::new();
         assert!(!sign.is_believed());
         let now = Native::cpu().clock();
-        sign.is_seen(now);
+        sign.raise(now);
         let until = sign.until.load(Relaxed);
         assert_eq!(until, now + SHORTEST);
-        sign.is_seen(now + MS);
+        sign.raise(now + MS);
         assert_eq!(sign.until.load(Relaxed), until, "it is known already");
         while Native::cpu().clock() < until {
             let is_believed = sign.is_believed();
             assert!(is_believed || Native::cpu().clock() >= until);
         }
         assert!(!sign.is_believed());
-        sign.is_seen(until + MS);
+        sign.raise(until + MS);
         assert_eq!(sign.until.load(Relaxed), until + MS + 2 * SHORTEST, "soon again");
     }
 

@@ -382,12 +382,12 @@ mod tests {
     fn while_others_want_the_cores_waits_sleep_at_once() {
         let patient = Patience { spin: US(1), ..Patience::ROOMY };
         let now = crate::machine::Native::cpu().clock();
-        STOLEN_TIME.is_seen(now);
+        STOLEN_TIME.raise(now);
         if STOLEN_TIME.is_believed() {
             assert_eq!(Patience::ROOMY.now(), Patience::NONE);
             assert_eq!(patient.now(), patient, "this one was asked for");
         }
-        LONG_YIELDS.is_seen(now);
+        LONG_YIELDS.raise(now);
         if LONG_YIELDS.is_believed() {
             assert_eq!(Patience::CROWDED.now(), Patience::NONE);
         }

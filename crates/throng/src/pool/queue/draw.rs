@@ -347,9 +347,10 @@ impl<T, M: Machine> Queue<T, M> {
                 self.hints.count_collision();
             }
             let seat = self.front_seat(head.next());
-            // A ticket whose push is in progress is better not drawn: another consumer may come to it, too. One that was
-            // overtaken also looks so often: consumers that tried again at once would keep the head's line from
-            // those who are ahead (12 consumers and 4 producers: 3 instead of 11 million items a second).
+            // A ticket whose push is in progress is better not drawn: another consumer may come to it, too. A consumer
+            // that was overtaken polls here as well, though the item has gone. If it tried again at once, it would
+            // take the head's cache line from the consumers that are ahead (12 consumers and 4 producers: 3 instead of
+            // 11 million items a second).
             seat.wait_until_full(cpu, self.hints.polls());
             if self.draw_pop_from(head) {
                 return Ok(head);

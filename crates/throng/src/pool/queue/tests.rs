@@ -200,7 +200,7 @@ fn a_ticket_drawn_in_vain_is_passed_over_by_its_producer() {
     assert_eq!((queue.try_pop(), queue.try_pop()), (Ok(1), Err(PopError::Empty)));
 }
 
-/// Seen by shuttle: the entry stayed, and every call afterwards looked at the table.
+/// The race of the two is checked on the simulator: `steps_after_disorder`.
 #[test]
 fn a_ticket_that_both_sides_left_leaves_no_entry() {
     let queue = tiny(Some(1), 0);
