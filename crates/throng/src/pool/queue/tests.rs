@@ -271,13 +271,13 @@ fn a_drained_and_closed_queue_is_recognised_by_loads() {
 }
 
 #[test]
-fn a_ring_that_has_served_half_of_all_tickets_is_replaced() {
+fn a_ring_that_has_served_a_quarter_of_all_tickets_is_replaced() {
     let queue = Queue::unbounded();
     queue.push(0).expect("it is open");
     assert_eq!(queue.pop(), Some(0));
     let far = queue.end().plus(Ring::<u64, Native>::MOST_SERVED + 1);
     let slots = queue.last().len() as i64;
-    // Empty, and so far on.
+    // The queue stays empty; its next ticket is the first that this ring may not serve.
     queue.tail.store(Tail::new(far, 0, 0).0, SeqCst);
     queue.head.store(far.0, SeqCst);
     (0..2 * slots as u64).for_each(|item| queue.push(item).expect("it is open"));
