@@ -2,30 +2,58 @@
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
-use crate::machine::{Line, Machine, Patience, Place, WayOut, Word};
+use crate::machine::{Cpu, Line, Machine, Patience, Place, RoundTimes, Watch, WayOut, Word};
 
-/// Says from which round on a barrier is broken.
+/// How the members of a barrier wait, and from which round on the barrier is broken.
 ///
-/// | word | means |
+/// | `broken_from` | meaning |
 /// |---|---|
 /// | 0 | not broken |
-/// | r + 1 | no round from r on will be complete; whoever waits in one should leave |
+/// | r + 1 | no round from r on will be complete; a member that waits in one should leave |
 ///
-/// Never rises but from 0.
+/// It never rises but from 0.
 #[derive(Debug)]
-pub(super) struct Alarm<M: Machine>(Line<M::Word>);
+pub(super) struct Alarm<M: Machine>(Line<Content<M>>);
+
+/// Read by all members in every round, and rarely written.
+#[derive(Debug)]
+struct Content<M: Machine> {
+    broken_from: M::Word,
+    patience: Patience,
+    /// What tells members to sleep at once, unless a user asked for this patience.
+    times: Option<RoundTimes>,
+}
 
 impl<M: Machine> Alarm<M> {
-    pub(super) fn new() -> Self {
-        Alarm(Line::word::<M>(0, Place::named("alarm")))
+    /// For members that wait with this patience. A usual one is given up while rounds are shorter without it; one
+    /// that a user asked for is kept.
+    pub(super) fn new(patience: Patience) -> Self {
+        let is_usual = patience == Patience::ROOMY || patience == Patience::CROWDED;
+        Alarm(Line::new::<M>(Place::named("alarm"), |spot| Content {
+            broken_from: M::Word::new(0, spot),
+            patience,
+            times: is_usual.then(RoundTimes::new),
+        }))
+    }
+
+    /// The calling member leads in a round that is over.
+    #[inline]
+    pub(super) fn round_is_over(&self, cpu: &M::Cpu) {
+        if let Some(times) = &self.0.times {
+            times.round_is_over(|| cpu.clock());
+        }
+    }
+
+    pub(super) fn patience(&self) -> Patience {
+        self.0.patience
     }
 
     /// No round from `round` on will be complete.
     pub(super) fn raise(&self, round: u64) {
         let raised = round.saturating_add(1);
-        let mut seen = self.0.load(Acquire);
+        let mut seen = self.0.broken_from.load(Acquire);
         while seen == 0 || raised < seen {
-            match self.0.compare_exchange(seen, raised, AcqRel, Acquire) {
+            match self.0.broken_from.compare_exchange(seen, raised, AcqRel, Acquire) {
                 Ok(_) => return,
                 Err(found) => seen = found,
             }
@@ -34,24 +62,26 @@ impl<M: Machine> Alarm<M> {
 
     /// Whether some round will not be complete.
     pub(super) fn is_raised(&self) -> bool {
-        self.0.load(Acquire) != 0
+        self.0.broken_from.load(Acquire) != 0
     }
 
     /// Whether `round` will not be complete.
     #[inline]
     pub(super) fn is_raised_at(&self, round: u64) -> bool {
-        (1..=round.saturating_add(1)).contains(&self.0.load(Acquire))
+        (1..=round.saturating_add(1)).contains(&self.0.broken_from.load(Acquire))
     }
 
-    /// The way out for who waits in `round`.
+    /// The way out for a member that waits in `round`.
     #[inline]
-    pub(super) fn way_out(
-        &self,
-        round: u64,
-        deadline: Option<u64>,
-        patience: Patience,
-    ) -> WayOut<'_, M> {
-        WayOut { alarm: Some(&self.0), until: round.saturating_add(1), deadline, patience }
+    pub(super) fn way_out(&self, round: u64, deadline: Option<u64>) -> WayOut<'_, M> {
+        let Content { broken_from, patience, times } = &*self.0;
+        WayOut {
+            alarm: Some(broken_from),
+            until: round.saturating_add(1),
+            deadline,
+            patience: *patience,
+            watch: times.as_ref().map_or(Watch::Nothing, Watch::Rounds),
+        }
     }
 }
 
@@ -62,9 +92,8 @@ mod tests {
 
     #[test]
     fn the_first_broken_round_counts() {
-        let alarm = Alarm::<Native>::new();
-        let is_open =
-            |round| alarm.way_out(round, None, Patience::default()).is_open(&Native::cpu());
+        let alarm = Alarm::<Native>::new(Patience::default());
+        let is_open = |round| alarm.way_out(round, None).is_open(&Native::cpu());
         assert!(!alarm.is_raised() && !is_open(u64::MAX));
         alarm.raise(7);
         assert!(alarm.is_raised() && is_open(7) && !is_open(6));

@@ -48,7 +48,6 @@ pub struct Anonymous<B: Meeting<M>, M: Machine = Native> {
     meeting: B,
     seats: Vec<Line<M::Word>>,
     alarm: Alarm<M>,
-    patience: Patience,
     /// No other barrier has it.
     id: u64,
 }
@@ -66,8 +65,7 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
         Anonymous {
             seats: (0..meeting.members()).map(seat).collect(),
             meeting,
-            alarm: Alarm::new(),
-            patience,
+            alarm: Alarm::new(patience),
             id: NEXT.fetch_add(1, Relaxed),
         }
     }
@@ -118,10 +116,12 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
         if self.alarm.is_raised() {
             return Some(Err(Broken));
         }
-        let anytime = self.alarm.way_out(u64::MAX, deadline, self.patience);
+        let anytime = self.alarm.way_out(u64::MAX, deadline);
         let met = self.meeting.meet_unranked(cpu, &anytime)?;
-        if met.is_err() {
-            self.alarm.raise(0);
+        match met {
+            Ok(true) => self.alarm.round_is_over(cpu),
+            Ok(false) => {}
+            Err(Broken) => self.alarm.raise(0),
         }
         Some(met.map(WaitResult::new))
     }
@@ -137,13 +137,17 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
             Some(round) => round,
             None => self.look_for_a_seat(cpu, deadline, seat)?,
         };
-        let way_out = self.alarm.way_out(round, deadline, self.patience);
+        let way_out = self.alarm.way_out(round, deadline);
         if self.meeting.meet_on(cpu, *seat, round, &way_out).is_err() {
             self.alarm.raise(round);
             return Err(Broken);
         }
+        let is_leader = *seat == 0;
+        if is_leader {
+            self.alarm.round_is_over(cpu);
+        }
         self.seats[*seat].signal(2 * round + 2);
-        Ok(WaitResult::new(*seat == 0))
+        Ok(WaitResult::new(is_leader))
     }
 
     /// Takes `seat` if it is free, and tells for which round.
@@ -166,7 +170,7 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
     ) -> Result<u64, Broken> {
         // A round is broken by somebody who came to it, so the ones before are complete: whatever our
         // round would be, it is broken, and who was told so does not free his seat.
-        let way_out = self.alarm.way_out(u64::MAX, deadline, self.patience);
+        let way_out = self.alarm.way_out(u64::MAX, deadline);
         let first = *seat % self.seats.len();
         loop {
             let mut earliest = (u64::MAX, 0);

@@ -113,6 +113,9 @@ impl Builder {
     }
 
     fn parts(&self) -> Result<(Shaped, Patience), ShapeError> {
+        if self.patience == Some(Patience::NONE) {
+            return Ok((Shaped::for_sleepers(self.members)?, Patience::NONE));
+        }
         let topology = match &self.topology {
             Some(topology) => Cow::Borrowed(topology),
             None if self.members <= Shaped::<Native>::MOST_TALLIED => {

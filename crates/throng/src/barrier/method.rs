@@ -161,6 +161,7 @@ pub fn methods<M: Machine>() -> Vec<Registered<M>> {
         Registered::of::<Shaped<M>>(),
         Registered::of::<Grouped<M>>(),
         Registered::of::<Tally<M>>(),
+        Registered::of::<CountAndRelease<M>>(),
         Registered::of::<Central<M>>(),
         Registered::of::<CombiningTree<M>>(),
         Registered::of::<Dissemination<M>>(),

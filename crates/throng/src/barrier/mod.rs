@@ -5,6 +5,8 @@
 //! | [`Shaped`] | the default's: the one of the others that suits the machine and the number of members | |
 //! | [`Grouped`] | groups that are close meet, look at each other, and meet again | log of the group, and one step |
 //! | [`Tally`] | one word that counts all arrivals | n |
+//! | [`CountAndRelease`] | one word that counts arrivals, and one to wait at | n |
+//! | [`Switching`] | another method while members spin, [`CountAndRelease`] while they sleep | |
 //! | [`Central`] | one counter, one word to wait on | n |
 //! | [`CombiningTree`] | a tree of counters; the last to come to a node goes on | log n |
 //! | [`Dissemination`] | in step k, member i tells member i + 2^k | log2 n |
@@ -21,6 +23,7 @@ mod alarm;
 mod anonymous;
 mod central;
 mod combining_tree;
+mod count_and_release;
 mod default;
 mod dissemination;
 mod dynamic_fway;
@@ -32,6 +35,7 @@ mod mcs_tree;
 mod method;
 mod shaped;
 mod static_fway;
+mod switching;
 mod tally;
 mod team;
 mod tournament;
@@ -41,6 +45,7 @@ mod wake_up;
 pub use anonymous::Anonymous;
 pub use central::Central;
 pub use combining_tree::CombiningTree;
+pub use count_and_release::CountAndRelease;
 pub use default::{AbortOnPanic, Barrier, Builder, WaitResult};
 pub use dissemination::Dissemination;
 pub use dynamic_fway::DynamicFway;
@@ -51,6 +56,7 @@ pub use mcs_tree::McsTree;
 pub use method::{About, Method, Registered, Shape, methods};
 pub use shaped::Shaped;
 pub use static_fway::{Reinit, StaticFway};
+pub use switching::Switching;
 pub use tally::Tally;
 pub use team::{Member, team};
 pub use tournament::Tournament;
@@ -65,8 +71,8 @@ use crate::machine::{Machine, Native, WayOut};
 /// Members that meet, round after round, on machine `M`.
 ///
 /// Each member has a rank below [`members`](Meeting::members), and its rounds are 0, 1, 2, ..., one
-/// at a time. Who uses a rank twice at once, or skips a round, gets a barrier that does not hold, and
-/// nothing worse: [`Member`] and [`Anonymous`] see to it that nobody does.
+/// at a time. A rank that is used twice at once, or skips a round, makes a barrier that does not hold, and
+/// nothing worse: [`Member`] and [`Anonymous`] prevent that.
 pub trait Meeting<M: Machine = Native>: Send + Sync {
     /// How many members meet.
     fn members(&self) -> usize;

@@ -2,8 +2,8 @@
 
 use super::method::{About, Method, Shape};
 use super::{
-    Broken, Dissemination, FanIn, Flags, Grouped, Meeting, Reinit, ShapeError, StaticFway, Tally,
-    WakeUp,
+    Broken, CountAndRelease, Dissemination, FanIn, Flags, Grouped, Meeting, Reinit, ShapeError,
+    StaticFway, Switching, Tally, WakeUp,
 };
 use crate::machine::{Machine, Native, WayOut};
 use crate::topology::Topology;
@@ -12,11 +12,13 @@ use crate::topology::Topology;
 ///
 /// | members | method | why |
 /// |---|---|---|
-/// | more than cores | tally | only the last one to come has something to do, the others sleep |
+/// | more than cores | count and release | only the last one to come has something to do, the others sleep |
 /// | up to 3 | tally | the last of a round is the first of the next, and has the line still |
 /// | of several caches | grouped | one step between caches |
 /// | of one of several caches, or 4 | dissemination | few steps, in which all work at once |
 /// | others | static f-way, a flag a line | every line moves once there and once back |
+///
+/// All but the first two [switch](Switching) to count and release while other threads want the cores.
 ///
 /// Up to 16 members of one cache were measured on 16 cores; several caches on simulated machines.
 /// Member i is taken to be close to member i + 1.
@@ -30,10 +32,11 @@ pub struct Shaped<M: Machine = Native> {
 
 #[derive(Debug)]
 enum Chosen<M: Machine> {
+    CountAndRelease(CountAndRelease<M>),
     Tally(Tally<M>),
-    Dissemination(Dissemination<M>),
-    Grouped(Grouped<M>),
-    Tree(StaticFway<M>),
+    Dissemination(Switching<Dissemination<M>, M>),
+    Grouped(Switching<Grouped<M>, M>),
+    Tree(Switching<StaticFway<M>, M>),
 }
 
 /// The largest fan-in of the tree.
@@ -46,6 +49,11 @@ const GROUPS: std::ops::RangeInclusive<usize> = 4..=32;
 impl<M: Machine> Shaped<M> {
     /// Up to this number of members the method is [`Tally`] on every machine, whatever its topology.
     pub(super) const MOST_TALLIED: usize = 3;
+
+    /// For `members` that sleep at once when they wait.
+    pub(super) fn for_sleepers(members: usize) -> Result<Self, ShapeError> {
+        Shaped::new(members, &Topology::flat(0))
+    }
 
     /// For `members` on a machine with this topology.
     ///
@@ -70,23 +78,28 @@ impl<M: Machine> Chosen<M> {
     /// By the table in the docs of [`Shaped`].
     fn new(shape: &Shape, groups: &[usize], is_crowded: bool) -> Result<Self, ShapeError> {
         let members = shape.checked_members()?;
-        if is_crowded || members <= Shaped::<M>::MOST_TALLIED {
+        if is_crowded {
+            return CountAndRelease::build(shape).map(Chosen::CountAndRelease);
+        }
+        if members <= Shaped::<M>::MOST_TALLIED {
             return Tally::build(shape).map(Chosen::Tally);
         }
-        // Each member looks at so many words of other groups; not at too many.
+        // Each member looks at the words of that many other groups: not at too many.
         let are_few = |size: usize| members.div_ceil(size) <= size * size;
         let sizes = groups.iter().copied().filter(|size| GROUPS.contains(size));
         let group = sizes.into_iter().find(|&size| are_few(size));
         if let Some(group) = group.filter(|&group| group < members) {
-            return Grouped::new(shape, group).map(Chosen::Grouped);
+            return Switching::new(Grouped::new(shape, group)?).map(Chosen::Grouped);
         }
         if group.is_some() || members == 4 {
-            return Dissemination::build(shape).map(Chosen::Dissemination);
+            let dissemination = Dissemination::build(shape)?;
+            return Switching::new(dissemination).map(Chosen::Dissemination);
         }
         let fan_in = FanIn::Machine { most: MOST, topology: Topology::of_groups(groups) };
         let levels = fan_in.levels(members);
         let (flags, wake_up, reinit) = (shape.flags, WakeUp::Global, Reinit::Count);
-        Ok(Chosen::Tree(StaticFway::with(members, &levels, flags, wake_up, reinit)))
+        let tree = StaticFway::with(members, &levels, flags, wake_up, reinit);
+        Switching::new(tree).map(Chosen::Tree)
     }
 }
 
@@ -109,6 +122,7 @@ impl<M: Machine> Method<M> for Shaped<M> {
 impl<M: Machine> Meeting<M> for Shaped<M> {
     fn members(&self) -> usize {
         match &self.chosen {
+            Chosen::CountAndRelease(chosen) => chosen.members(),
             Chosen::Tally(chosen) => chosen.members(),
             Chosen::Dissemination(chosen) => chosen.members(),
             Chosen::Grouped(chosen) => chosen.members(),
@@ -125,6 +139,7 @@ impl<M: Machine> Meeting<M> for Shaped<M> {
         way_out: &WayOut<'_, M>,
     ) -> Result<(), Broken> {
         match &self.chosen {
+            Chosen::CountAndRelease(chosen) => chosen.meet_on(cpu, rank, round, way_out),
             Chosen::Tally(chosen) => chosen.meet_on(cpu, rank, round, way_out),
             Chosen::Dissemination(chosen) => chosen.meet_on(cpu, rank, round, way_out),
             Chosen::Grouped(chosen) => chosen.meet_on(cpu, rank, round, way_out),
@@ -135,6 +150,7 @@ impl<M: Machine> Meeting<M> for Shaped<M> {
     #[inline]
     fn meet_unranked(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Option<Result<bool, Broken>> {
         match &self.chosen {
+            Chosen::CountAndRelease(chosen) => chosen.meet_unranked(cpu, way_out),
             Chosen::Tally(chosen) => chosen.meet_unranked(cpu, way_out),
             _ => None,
         }
@@ -151,6 +167,7 @@ mod tests {
             _ => Topology::of_groups(groups),
         };
         match Shaped::<Native>::new(members, &topology).expect("some members").chosen {
+            Chosen::CountAndRelease(_) => "count and release",
             Chosen::Tally(_) => "tally",
             Chosen::Dissemination(_) => "dissemination",
             Chosen::Grouped(_) => "grouped",
@@ -164,7 +181,7 @@ mod tests {
             [1, 3, 4, 5, 16].map(|n| chosen(n, &[], 16)),
             ["tally", "tally", "dissemination", "tree", "tree"]
         );
-        assert_eq!(chosen(17, &[], 16), "tally", "more than cores");
+        assert_eq!(chosen(17, &[], 16), "count and release", "more than cores");
         assert_eq!(chosen(8, &[8, 96], 0), "dissemination", "one cache of several");
         assert_eq!(chosen(9, &[8, 96], 0), "grouped");
         assert_eq!(chosen(16, &[2], 0), "tree", "two threads of a core are no group");

@@ -13,7 +13,6 @@ use crate::machine::{Cpu, Machine, Native, Patience};
 struct Team<B: Meeting<M>, M: Machine> {
     meeting: B,
     alarm: Alarm<M>,
-    patience: Patience,
     splits: Mutex<Splits<B, M>>,
 }
 
@@ -84,8 +83,7 @@ pub(super) fn team_with<B: Meeting<M>, M: Machine>(
 ) -> Vec<Member<B, M>> {
     let team = Arc::new(Team {
         meeting,
-        alarm: Alarm::new(),
-        patience,
+        alarm: Alarm::new(patience),
         splits: Mutex::new(BTreeMap::new()),
     });
     (0..team.meeting.members())
@@ -130,8 +128,8 @@ impl<B: Meeting<M>, M: Machine> Member<B, M> {
     /// When not all members will come.
     #[inline]
     pub fn wait_on(&mut self, cpu: &M::Cpu, deadline: Option<u64>) -> Result<WaitResult, Broken> {
-        let Team { meeting, alarm, patience, .. } = &*self.team;
-        let way_out = alarm.way_out(self.round, deadline, *patience);
+        let Team { meeting, alarm, .. } = &*self.team;
+        let way_out = alarm.way_out(self.round, deadline);
         // Whoever comes to a broken barrier must not complete a round that others have given up.
         if alarm.is_raised_at(self.round)
             || meeting.meet_on(cpu, self.rank, self.round, &way_out).is_err()
@@ -140,7 +138,11 @@ impl<B: Meeting<M>, M: Machine> Member<B, M> {
             return Err(Broken);
         }
         self.round += 1;
-        Ok(WaitResult::new(self.rank == 0))
+        let is_leader = self.rank == 0;
+        if is_leader {
+            alarm.round_is_over(cpu);
+        }
+        Ok(WaitResult::new(is_leader))
     }
 }
 
@@ -221,7 +223,8 @@ impl Member<Shaped> {
             split.ranks.sort_unstable();
             let shaped = self.team.meeting.part(split.ranks.len());
             let shaped = shaped.expect("a part of a team is not larger than the team");
-            split.members = team_with(shaped, self.team.patience).into_iter().map(Some).collect();
+            split.members =
+                team_with(shaped, self.team.alarm.patience()).into_iter().map(Some).collect();
         }
         let place = split.ranks.binary_search(&self.rank).expect("it has said its colour");
         let member = split.members[place].take().expect("each takes its own");

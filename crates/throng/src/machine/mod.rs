@@ -73,7 +73,7 @@ pub use native::{Native, NativeCell, NativeCpu, NativeWord};
 pub use per_cpu::{Growing, Make, PerCpu};
 pub use place::{Home, Line, Place};
 pub use random::SplitMix64;
-pub use waiting::{Patience, WayOut};
+pub use waiting::{BusyCores, Patience, RoundTimes, Watch, WayOut};
 
 /// A world in which the algorithms run.
 ///
@@ -262,10 +262,10 @@ pub trait Cpu: Debug {
     /// at first and let others run when `round` grows.
     fn retry(&self, round: u32);
 
-    /// Whether others want this processor's core, so that it had better sleep than look again. For speed only.
+    /// The same as [`retry`](Cpu::retry). What a real thread learns meanwhile, it tells `watch`.
     #[inline]
-    fn is_wanted_by_others(&self) -> bool {
-        false
+    fn retry_watching(&self, round: u32, _watch: Watch<'_>) {
+        self.retry(round);
     }
 
     /// The time: nanoseconds on a real machine, cycles on a simulated one.

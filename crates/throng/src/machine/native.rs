@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{self, AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::waiting::{self, Patience, Wait};
+use super::waiting::{self, Wait, Watch};
 use super::{Cell, Cpu, Machine, Place, SplitMix64, WayOut, Word, fences, ids, location};
 
 /// Real threads on the machine the program runs on.
@@ -141,14 +141,17 @@ impl Word<Native> for NativeWord {
         way_out: &WayOut<'_, Native>,
         mut blocked: impl FnMut(u64) -> bool,
     ) -> Option<u64> {
-        let patience = way_out.patience.now();
-        for _ in 0..patience.eager_polls() {
+        let value = self.0.load(order);
+        if !blocked(value) {
+            return Some(value);
+        }
+        for _ in 1..way_out.eager_polls() {
             let value = self.0.load(order);
             if !blocked(value) {
                 return Some(value);
             }
         }
-        self.sleep_long(cpu, order, way_out, patience, blocked)
+        self.sleep_long(cpu, order, way_out, blocked)
     }
 
     #[inline]
@@ -199,10 +202,9 @@ impl NativeWord {
         cpu: &NativeCpu,
         order: Ordering,
         way_out: &WayOut<'_, Native>,
-        patience: Patience,
         mut blocked: impl FnMut(u64) -> bool,
     ) -> Option<u64> {
-        let mut wait = Wait::new(patience);
+        let mut wait = Wait::new(way_out.patience, way_out.watch);
         loop {
             let value = self.0.load(order);
             if !blocked(value) {
@@ -211,7 +213,7 @@ impl NativeWord {
             }
             if !wait.spins() {
                 if way_out.is_open(cpu) {
-                    // Whoever opened it may have done so after the event.
+                    // It may have been opened after the event.
                     let value = self.0.load(order);
                     return (!blocked(value)).then_some(value);
                 }
@@ -310,12 +312,12 @@ impl Cpu for NativeCpu {
 
     #[inline]
     fn retry(&self, round: u32) {
-        waiting::retry(round);
+        waiting::retry(round, Watch::Nothing);
     }
 
     #[inline]
-    fn is_wanted_by_others(&self) -> bool {
-        waiting::is_crowd()
+    fn retry_watching(&self, round: u32, watch: Watch<'_>) {
+        waiting::retry(round, watch);
     }
 
     fn clock(&self) -> u64 {

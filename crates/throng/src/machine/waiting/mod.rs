@@ -1,28 +1,7 @@
-//! Waiting, for the whole library: how long a thread spins, when it lets others run, when it sleeps.
+//! Waiting, for the whole library: how long a thread spins, when it yields, when it sleeps.
 //!
-//! A wait goes through stages, by time and not by the number of polls, because a pause takes 1 to
-//! 140 cycles by the chip:
-//!
-//! 1. *Spin*: look again and again. Nothing is faster where the event is near, and nothing is worse
-//!    where its author waits for this very core.
-//! 2. *Yield*: let others run between two looks. Where nobody else wants the core, that costs a
-//!    system call a look.
-//! 3. *Sleep* on the word, until whoever writes it says so. To fall asleep and to be woken takes some
-//!    ten microseconds, on a virtual machine some hundred. A thread that slept through an event that
-//!    was near learns to stay awake longer, and one that slept for long to fall asleep sooner.
-//!
-//! While other programs, or threads that compute, want the cores, the first two stages are left out: see `crowd.rs`.
-//!
-//! A wait for somebody who is in the middle of something ([`Word::wait_while`](super::Word)) has
-//! nobody who would wake it up, so its third stage is a nap, again and again.
-//!
-//! # Sleeping
-//! The sleeper counts itself in a table (`sleepers`, by the word's address), looks at the word once
-//! more, and asks the system to be put to sleep *if the word still is what it saw*. Who writes the
-//! word looks into the table and wakes whom it finds. Either the writer sees the sleeper counted, or
-//! the sleeper's look sees what was written: all four accesses are sequentially consistent. So no
-//! wake-up is lost; and no sleep is longer than [`LONGEST_SLEEP`], since the way out is a word that
-//! nobody sleeps on.
+//! The README of this folder has the states of a wait, both sides' steps, the races, and the measurements behind
+//! each constant.
 
 use std::cell::Cell;
 use std::fmt;
@@ -31,13 +10,16 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Cpu, Machine, Word};
+use super::{Cpu, Machine, Native, Word};
 use crate::topology::Topology;
 
-mod bed;
-mod crowd;
+mod busy;
+mod park;
+mod round_times;
+mod usage;
 
-use crowd::{LONG_YIELDS, STOLEN_TIME};
+pub use busy::BusyCores;
+pub use round_times::RoundTimes;
 
 /// How long a thread waits in which way, before it sleeps.
 ///
@@ -50,13 +32,13 @@ use crowd::{LONG_YIELDS, STOLEN_TIME};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// For so long it looks again and again.
+    /// How long it looks again and again.
     pub spin: Duration,
-    /// Then, for so long, it lets others run between two looks.
+    /// How long it then yields its core between two looks.
     pub yielding: Duration,
     /// A thread that slept through an event that was near stays awake longer the next time, but never
-    /// longer than this. Without that, threads that meet again and again could not stop sleeping: who
-    /// is woken comes late, so late that the others fall asleep.
+    /// longer than this. Without that, threads that meet again and again could not stop sleeping: a thread that
+    /// is woken comes late, and the others have fallen asleep by then.
     pub most_awake: Duration,
 }
 
@@ -69,23 +51,27 @@ impl Patience {
         most_awake: Duration::from_millis(2),
     };
 
-    /// For more threads than cores: who waits is in the way of who is waited for.
+    /// For more threads than cores: a waiting thread may keep the awaited one from running.
     pub const CROWDED: Patience = Patience {
         spin: Duration::ZERO,
         yielding: Duration::from_micros(50),
         most_awake: Duration::from_micros(500),
     };
 
-    /// For somebody who is in the middle of something: several transfers of a cache line, much less
-    /// than a time slice. Then it lets others run for the time of some slices.
+    /// Sleeps at once: for threads whose cores others want.
+    pub const NONE: Patience =
+        Patience { spin: Duration::ZERO, yielding: Duration::ZERO, most_awake: Duration::ZERO };
+
+    /// For a thread in the middle of a few instructions: several transfers of a cache line, much less
+    /// than a time slice. Then it yields for the time of some slices.
     const IN_PASSING: Patience = Patience {
         spin: Duration::from_micros(2),
         yielding: Duration::from_millis(50),
         most_awake: Duration::from_millis(50),
     };
 
-    /// How long a thread stays awake the next time that had stayed awake for `awake` and then slept,
-    /// in a wait of `waited` altogether.
+    /// How long a thread stays awake the next time, if it stayed awake for `awake`, slept, and waited for `waited`
+    /// altogether.
     fn learned(&self, awake: Duration, waited: Duration) -> Duration {
         let next = if waited <= self.most_awake { awake.saturating_mul(2) } else { awake / 2 };
         self.bounded(next)
@@ -100,28 +86,6 @@ impl Patience {
     #[must_use]
     pub fn for_threads(threads: usize) -> Self {
         if threads > Topology::here().processors() { Patience::CROWDED } else { Patience::ROOMY }
-    }
-
-    /// Sleeps at once: for threads whose cores others want.
-    const NONE: Patience =
-        Patience { spin: Duration::ZERO, yielding: Duration::ZERO, most_awake: Duration::ZERO };
-
-    /// The same, or none while others want the cores. Who asked for a patience of its own keeps it.
-    #[inline]
-    pub(super) fn now(self) -> Self {
-        let is_crowd = LONG_YIELDS.is_believed() && self.is_usual()
-            || STOLEN_TIME.is_believed() && self == Patience::ROOMY;
-        if is_crowd { Patience::NONE } else { self }
-    }
-
-    fn is_usual(&self) -> bool {
-        *self == Patience::ROOMY || *self == Patience::CROWDED
-    }
-
-    /// How many looks a wait begins with that have no pause between them.
-    #[inline]
-    pub(super) const fn eager_polls(&self) -> u32 {
-        if self.spin.is_zero() { 1 } else { EAGER_POLLS }
     }
 }
 
@@ -150,19 +114,83 @@ pub struct WayOut<'a, M: Machine> {
     pub deadline: Option<u64>,
     /// How a real thread waits.
     pub patience: Patience,
+    /// Where a real thread learns whether to be patient at all.
+    pub watch: Watch<'a>,
 }
 
-impl<M: Machine> WayOut<'_, M> {
+/// What tells real threads whether they should sleep at once instead of spinning first.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Watch<'a> {
+    /// They spin as long as their patience says.
+    #[default]
+    Nothing,
+    /// They sleep at once while other threads want their cores.
+    Cores(&'a BusyCores),
+    /// They sleep at once while that makes the rounds of a barrier shorter.
+    Rounds(&'a RoundTimes),
+}
+
+impl Watch<'_> {
+    #[inline]
+    fn sleeps_at_once(self) -> bool {
+        match self {
+            Watch::Nothing => false,
+            Watch::Cores(busy) => busy.are_busy(),
+            Watch::Rounds(times) => times.sleeps(),
+        }
+    }
+
+    /// A wait has outlasted its time to spin, and has lasted for `waited` in all.
+    fn wait_was_slow(self, waited: Duration) {
+        match self {
+            Watch::Nothing => {}
+            Watch::Cores(busy) => busy.wait_lasted(waited),
+            Watch::Rounds(times) => times.wait_was_slow(),
+        }
+    }
+
+    /// A thread that computes has run on the core of the calling thread while that yielded.
+    fn yield_was_long(self) {
+        if let Watch::Cores(busy) = self {
+            busy.report(Native::cpu().clock());
+        }
+    }
+}
+
+impl<'a, M: Machine> WayOut<'a, M> {
     /// No way out: for waits that are sure to end.
     #[must_use]
     pub const fn none() -> Self {
-        WayOut { alarm: None, until: 0, deadline: None, patience: Patience::ROOMY }
+        WayOut {
+            alarm: None,
+            until: 0,
+            deadline: None,
+            patience: Patience::ROOMY,
+            watch: Watch::Nothing,
+        }
     }
 
-    /// Opens so long after now, in units of [`Cpu::clock`].
+    /// Opens `time` after now, in units of [`Cpu::clock`].
     #[must_use]
     pub fn within(cpu: &M::Cpu, time: u64) -> Self {
         WayOut { deadline: Some(cpu.clock().saturating_add(time)), ..WayOut::none() }
+    }
+
+    /// The same way out, for waits that watch something else.
+    #[must_use]
+    pub fn watching<'b>(&'b self, watch: Watch<'b>) -> WayOut<'b, M>
+    where
+        'a: 'b,
+    {
+        let WayOut { alarm, until, deadline, patience, .. } = *self;
+        WayOut { alarm, until, deadline, patience, watch }
+    }
+
+    /// Returns whether a wait should sleep at once.
+    #[must_use]
+    #[inline]
+    pub fn sleeps_at_once(&self) -> bool {
+        self.watch.sleeps_at_once() || self.patience == Patience::NONE
     }
 
     /// Whether the wait should end.
@@ -176,10 +204,16 @@ impl<M: Machine> WayOut<'_, M> {
 }
 
 impl WayOut<'_, super::Native> {
-    /// Opens so long after now.
+    /// Opens `time` after now.
     #[must_use]
     pub fn after(cpu: &super::NativeCpu, time: Duration) -> Self {
         WayOut::within(cpu, u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// The number of looks without a pause between them at the beginning of a wait.
+    #[inline]
+    pub(super) fn eager_polls(&self) -> u32 {
+        if self.watch.sleeps_at_once() || self.patience.spin.is_zero() { 1 } else { EAGER_POLLS }
     }
 
     /// How long until the deadline.
@@ -190,21 +224,22 @@ impl WayOut<'_, super::Native> {
 
 impl<M: Machine> fmt::Debug for WayOut<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WayOut { alarm, until, deadline, patience } = self;
+        let WayOut { alarm, until, deadline, patience, watch } = self;
         f.debug_struct("WayOut")
             .field("alarm", alarm)
             .field("until", until)
             .field("deadline", deadline)
             .field("patience", patience)
+            .field("watch", watch)
             .finish()
     }
 }
 
-/// So many looks in a row are made without a pause, when a wait begins: what is about to happen is
+/// The number of looks in a row without a pause, when a wait begins: an event that is about to happen is
 /// then seen at once, not up to 140 cycles later.
 const EAGER_POLLS: u32 = 16;
 
-/// Between two looks at the clock, so many polls. Reading the clock takes as long as a line needs
+/// The number of polls between two looks at the clock. Reading the clock takes as long as a line needs
 /// from core to core.
 const POLLS_A_LOOK: u32 = 64;
 
@@ -215,8 +250,11 @@ const FIRST_SLEEP: Duration = Duration::from_millis(20);
 /// No thread sleeps longer than this without a look at its way out.
 const LONGEST_SLEEP: Duration = Duration::from_millis(640);
 
-/// What nobody ends by a signal is looked at so often.
+/// Polling interval for waits that have no waker.
 const NAP: Duration = Duration::from_micros(500);
+
+/// A yield that takes longer shows that another thread computes on this core.
+const LONG_YIELD: Duration = Duration::from_micros(500);
 
 thread_local! {
     /// How long this thread stays awake in a wait, as far as it has learned.
@@ -225,12 +263,15 @@ thread_local! {
 
 /// A wait in progress.
 #[derive(Debug)]
-pub(super) struct Wait {
+pub(super) struct Wait<'a> {
     patience: Patience,
+    watch: Watch<'a>,
     polls: u32,
     since: Option<Instant>,
-    /// How long it had lasted at the last yield, if no look at the clock came since.
+    /// How long the wait had lasted at the last yield, if no look at the clock came since.
     yielded_after: Option<Duration>,
+    /// How often the thread had lost its core by the first yield, if the system tells.
+    preemptions: Option<u64>,
     /// How long the next sleep may last, once there was one.
     next_sleep: Option<Duration>,
 }
@@ -243,18 +284,27 @@ enum Stage {
     Sleep,
 }
 
-impl Wait {
+impl<'a> Wait<'a> {
     #[inline]
-    pub(super) const fn new(patience: Patience) -> Self {
+    pub(super) fn new(patience: Patience, watch: Watch<'a>) -> Self {
+        let patience = if watch.sleeps_at_once() { Patience::NONE } else { patience };
         // Without time to spin, the first look is followed by one at the clock.
         let polls = if patience.spin.is_zero() { POLLS_A_LOOK - 1 } else { 0 };
-        Wait { patience, polls, since: None, yielded_after: None, next_sleep: None }
+        Wait {
+            patience,
+            watch,
+            polls,
+            since: None,
+            yielded_after: None,
+            preemptions: None,
+            next_sleep: None,
+        }
     }
 
-    /// A wait for somebody who is in the middle of something.
+    /// A wait for a thread in the middle of a few instructions.
     #[inline]
-    pub(super) const fn in_passing() -> Self {
-        Wait::new(Patience::IN_PASSING)
+    pub(super) fn in_passing() -> Self {
+        Wait::new(Patience::IN_PASSING, Watch::Nothing)
     }
 
     /// Waits a little by spinning, if it is still time for that.
@@ -269,22 +319,39 @@ impl Wait {
     fn stage(&mut self) -> Stage {
         let waited = self.since.get_or_insert_with(Instant::now).elapsed();
         if let Some(before) = self.yielded_after.take() {
-            crowd::judge_yield(waited - before);
+            self.judge_yield(waited - before);
         }
         if waited < self.patience.spin {
             return Stage::Spin;
         }
         // From now on, look at the clock after every poll.
         self.polls = POLLS_A_LOOK - 1;
-        if waited < self.patience.bounded(AWAKE.get()) {
-            self.yielded_after = Some(waited);
-            Stage::Yield
-        } else {
-            Stage::Sleep
+        self.watch.wait_was_slow(waited);
+        if waited >= self.patience.bounded(AWAKE.get()) {
+            return Stage::Sleep;
+        }
+        self.yielded_after = Some(waited);
+        Stage::Yield
+    }
+
+    /// Yields. How long that took is judged at the next look at the clock.
+    fn yields(&mut self) {
+        if self.preemptions.is_none() {
+            self.preemptions = usage::preemptions();
+        }
+        thread::yield_now();
+    }
+
+    /// A thread that computes ran during a yield that `took` long: this wait yields no more. A
+    /// virtual machine that was stopped meanwhile counts no preemption.
+    fn judge_yield(&mut self, took: Duration) {
+        if took > LONG_YIELD && usage::preemptions() > self.preemptions {
+            self.patience = Patience::NONE;
+            self.watch.yield_was_long();
         }
     }
 
-    /// What the wait was for has happened.
+    /// The awaited event has happened.
     pub(super) fn end(self) {
         if let (Some(_), Some(since)) = (self.next_sleep, self.since) {
             let awake = self.patience.bounded(AWAKE.get());
@@ -292,30 +359,32 @@ impl Wait {
         }
     }
 
-    /// The slow part of a wait that nobody ends by a signal.
+    /// The slow part of a wait that no wake-up ends.
     #[cold]
     pub(super) fn naps(&mut self) {
         match self.stage() {
             Stage::Spin => {}
-            Stage::Yield => thread::yield_now(),
+            Stage::Yield => self.yields(),
             Stage::Sleep => thread::sleep(NAP),
         }
     }
 
-    /// The slow part of a wait that a signal ends: `word` was `seen`, which is why it waits.
+    /// The slow part of a wait that a wake-up ends: `word` was `seen`, which is why it waits.
     #[cold]
     pub(super) fn sleeps(&mut self, word: &AtomicU64, seen: u64, longest: Option<Duration>) {
-        self.patience = self.patience.now();
+        if self.watch.sleeps_at_once() {
+            self.patience = Patience::NONE;
+        }
         match self.stage() {
             Stage::Spin => {}
-            Stage::Yield => thread::yield_now(),
+            Stage::Yield => self.yields(),
             Stage::Sleep => {
                 let usual = self.next_sleep.unwrap_or(FIRST_SLEEP);
                 let longest = longest.map_or(usual, |longest| longest.min(usual));
                 let sleepers = sleepers(word);
                 sleepers.fetch_add(1, Ordering::SeqCst);
                 if word.load(Ordering::SeqCst) == seen {
-                    crowd::sleep(|| bed::sleep(word, seen, longest));
+                    usage::sleep(|| park::sleep(word, seen, longest));
                 }
                 sleepers.fetch_sub(1, Ordering::Relaxed);
                 self.next_sleep = Some((usual * 2).min(LONGEST_SLEEP));
@@ -324,77 +393,102 @@ impl Wait {
     }
 }
 
-/// The `round`-th failed round of a loop that no single word ends: spins at first, then lets others
-/// run, and naps when it has done so for long.
+/// The `round`-th failed round of a loop that no single word ends: spins at first, then yields, and naps when it has
+/// yielded for long.
 #[inline]
-pub(super) fn retry(round: u32) {
+pub(super) fn retry(round: u32, watch: Watch<'_>) {
     const SPINNING: u32 = 16;
     const YIELDING: u32 = 100_000;
     match round {
         0..SPINNING => spin_loop(),
-        SPINNING..YIELDING => {
-            let before = Instant::now();
-            thread::yield_now();
-            crowd::judge_yield(before.elapsed());
-        }
+        SPINNING..YIELDING => yield_in_loop(watch),
         _ => thread::sleep(NAP),
     }
 }
 
-/// Whether others want the cores.
-#[inline]
-pub(super) fn is_crowd() -> bool {
-    LONG_YIELDS.is_believed() || STOLEN_TIME.is_believed()
+#[cold]
+fn yield_in_loop(watch: Watch<'_>) {
+    let before = Instant::now();
+    thread::yield_now();
+    if before.elapsed() > LONG_YIELD {
+        watch.yield_was_long();
+        // A thread that computes wants this core: the next slice is not taken from it at once.
+        thread::sleep(NAP);
+    }
 }
 
-/// Wakes those who sleep on `word`, which was changed by a sequentially consistent operation.
+/// Wakes the threads that sleep on `word`, which was changed by a sequentially consistent operation.
 #[inline]
 pub(super) fn wake(word: &AtomicU64) {
     if sleepers(word).load(Ordering::SeqCst) != 0 {
         wake_all(word);
     }
-    crowd::count_wake();
 }
 
 #[cold]
 fn wake_all(word: &AtomicU64) {
-    bed::wake_all(word);
+    park::wake_all(word);
 }
 
-/// How many threads sleep on `word`, and on others that share its entry. So many entries that few
-/// words do: who signals a word whose entry is not 0 asks the system in vain.
+/// The number of threads that sleep on `word`, and on others that share its entry. The table is large, because a
+/// wake-up of a word that shares an entry with a sleeper asks the system in vain.
 #[inline]
 fn sleepers(word: &AtomicU64) -> &'static AtomicU32 {
     const BITS: u32 = 12;
     static SLEEPERS: [AtomicU32; 1 << BITS] = [const { AtomicU32::new(0) }; 1 << BITS];
-    &SLEEPERS[bed::hash(word, BITS)]
+    &SLEEPERS[park::hash(word, BITS)]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Line, Native, Place};
+    use crate::machine::{Line, Place};
 
     const US: fn(u64) -> Duration = Duration::from_micros;
 
-    /// Other tests that run meanwhile sleep where they would spin, for a moment.
     #[test]
-    fn while_others_want_the_cores_waits_sleep_at_once() {
-        let patient = Patience { spin: US(1), ..Patience::ROOMY };
-        let now = crate::machine::Native::cpu().clock();
-        STOLEN_TIME.raise(now);
-        if STOLEN_TIME.is_believed() {
-            assert_eq!(Patience::ROOMY.now(), Patience::NONE);
-            assert_eq!(patient.now(), patient, "this one was asked for");
+    fn while_the_cores_are_busy_waits_sleep_at_once() {
+        let (cores, ignored) = (BusyCores::new(), BusyCores::ignored());
+        let now = Native::cpu().clock();
+        cores.report(now);
+        ignored.report(now);
+        let never = WayOut::<Native>::none();
+        if Native::cpu().clock() < now + 5_000_000 {
+            assert!(never.watching(Watch::Cores(&cores)).sleeps_at_once());
         }
-        LONG_YIELDS.raise(now);
-        if LONG_YIELDS.is_believed() {
-            assert_eq!(Patience::CROWDED.now(), Patience::NONE);
+        assert!(!never.watching(Watch::Cores(&ignored)).sleeps_at_once());
+        assert!(!never.sleeps_at_once());
+    }
+
+    #[test]
+    fn a_wait_that_outlasts_its_time_to_spin_is_noticed() {
+        let (cores, times) = (BusyCores::new(), RoundTimes::new());
+        for watch in [Watch::Cores(&cores), Watch::Rounds(&times)] {
+            let mut wait = Wait::new(Patience::ROOMY, watch);
+            wait.since = Some(Instant::now() - Duration::from_millis(1));
+            wait.stage();
+        }
+        assert!(cores.is_suspected());
+        assert!(format!("{times:?}").contains("phase: 1"), "{times:?}");
+    }
+
+    #[test]
+    fn a_wait_whose_yield_took_long_sleeps() {
+        let cores = BusyCores::oversubscribed();
+        let wait =
+            || Wait { preemptions: Some(0), ..Wait::new(Patience::CROWDED, Watch::Cores(&cores)) };
+        let mut short = wait();
+        short.judge_yield(LONG_YIELD);
+        assert_eq!((short.patience, cores.are_busy()), (Patience::CROWDED, false));
+        if usage::preemptions() > Some(0) {
+            let mut long = wait();
+            long.judge_yield(2 * LONG_YIELD);
+            assert_eq!((long.patience, cores.are_busy()), (Patience::NONE, true));
         }
     }
 
     #[test]
-    fn who_slept_too_soon_stays_awake_longer_and_who_slept_long_does_not() {
+    fn threads_that_slept_too_soon_stay_awake_longer() {
         let patience = Patience::ROOMY;
         let mut awake = patience.bounded(Duration::ZERO);
         assert_eq!(awake, US(100));
@@ -422,7 +516,8 @@ mod tests {
             scope.spawn(|| {
                 let since = Some(*start - Duration::from_secs(1));
                 let next_sleep = Some(Duration::from_secs(60));
-                let mut wait = Wait { since, next_sleep, ..Wait::new(Patience::CROWDED) };
+                let mut wait =
+                    Wait { since, next_sleep, ..Wait::new(Patience::CROWDED, Watch::Nothing) };
                 wait.sleeps(word.atomic(), 0, None);
             });
             while sleepers(word.atomic()).load(Ordering::SeqCst) == 0 {

@@ -35,7 +35,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
-use crate::machine::{Cpu, Line, Native, NativeWord, Patience, Place, WayOut, Word};
+use crate::machine::{
+    BusyCores, Cpu, Line, Native, NativeWord, Patience, Place, Watch, WayOut, Word,
+};
 use crate::topology::Topology;
 
 /// A worker that nobody has called for so long leaves. To start another one then costs nothing beside
@@ -44,6 +46,9 @@ const IDLE: Duration = Duration::from_secs(1);
 
 /// All workers of the program.
 static CREW: Mutex<Vec<Arc<Worker>>> = Mutex::new(Vec::new());
+
+/// Whether other threads want the cores of all workers and their callers.
+static BUSY: BusyCores = BusyCores::new();
 
 /// One thread, or one that may be started.
 struct Worker {
@@ -178,7 +183,8 @@ impl Drop for Engaged<'_> {
             let is_back = lock(&worker.slot).take_back(ticket);
             if is_back { &mut late } else { &mut begun }.push((worker, ticket));
         }
-        let way_out = WayOut { patience: self.patience, ..WayOut::none() };
+        let way_out =
+            WayOut { patience: self.patience, watch: Watch::Cores(&BUSY), ..WayOut::none() };
         for (worker, ticket) in begun {
             // Later ones may be done, too: a worker that is idle again is free for others.
             worker.done.sleep_while(&Native::cpu(), Acquire, &way_out, |done| done < ticket);
@@ -258,7 +264,8 @@ impl Worker {
                 continue;
             }
             let deadline = Some(cpu.clock().saturating_add(IDLE.as_nanos() as u64));
-            let way_out = WayOut { deadline, patience, ..WayOut::none() };
+            let way_out =
+                WayOut { deadline, patience, watch: Watch::Cores(&BUSY), ..WayOut::none() };
             match self.bell.sleep_while(&cpu, Acquire, &way_out, |rings| rings == heard) {
                 Some(rings) => heard = rings,
                 None if self.leaves() => return,

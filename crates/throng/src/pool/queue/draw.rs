@@ -18,7 +18,7 @@ use super::words::{
     CLOSED, DRAW_PUSH, FROZEN, HEAD_CLOSED, Head, MOST_ROOM, NoRoom, ONE, Tail, Ticket,
 };
 use super::{Queue, QueueShape};
-use crate::machine::{Machine, Place, Word};
+use crate::machine::{BusyCores, Machine, Place, Word};
 use crate::pool::PopError;
 
 /// Producers of smaller queues always look before they draw: void draws would be too frequent.
@@ -40,6 +40,8 @@ pub(super) struct Hints<T, M: Machine> {
     collisions_next: M::Word,
     /// How often a call polls for another one that is in progress.
     polls: M::Word,
+    /// Whether other threads want the cores of the threads that wait here.
+    pub(super) busy: BusyCores,
     /// How many pauses a consumer makes that may wait and found no item.
     pub(super) item_pauses: M::Word,
     pub(super) left: Left<M>,
@@ -59,6 +61,7 @@ impl<T, M: Machine> Hints<T, M> {
             collisions_to_go: M::Word::new(1, spot),
             collisions_next: M::Word::new(1, spot),
             polls: M::Word::new(u64::from(shape.polls), spot),
+            busy: BusyCores::new(),
             item_pauses: M::Word::new(1, spot),
             left: Left::new(spot, &links),
             last: M::Word::new(0, &links),

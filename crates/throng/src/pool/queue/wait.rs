@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
 use super::Queue;
 use super::words::{CONSUMERS_SLEEP, Head, PRODUCERS_SLEEP, Tail, Ticket};
-use crate::machine::{Cpu, Machine, WayOut, Word};
+use crate::machine::{Cpu, Machine, Watch, WayOut, Word};
 
 /// The looks of a waiting thread before it sleeps. All of them take several times as long as falling
 /// asleep and being woken: a thread that is only a little faster than the other side should not sleep.
@@ -55,6 +55,7 @@ impl<T, M: Machine> Queue<T, M> {
         next: Ticket,
         way_out: &WayOut<'_, M>,
     ) -> bool {
+        let way_out = &way_out.watching(Watch::Cores(&self.hints.busy));
         let enough = (self.capacity().unwrap_or(0) as i64 / 8).clamp(1, ENOUGH_ROOM);
         let has_less = |head: u64, room| {
             let head = Head(head);
@@ -68,6 +69,7 @@ impl<T, M: Machine> Queue<T, M> {
     ///
     /// The looks are at the slot of the next item, so that they do not take the tail's line from the producers.
     pub(super) fn wait_for_item(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> bool {
+        let way_out = &way_out.watching(Watch::Cores(&self.hints.busy));
         let is_empty = |tail| {
             let tail = Tail(tail);
             !tail.is_closed() && tail.next().ahead_of(self.head().next()) <= 0
@@ -81,7 +83,7 @@ impl<T, M: Machine> Queue<T, M> {
     }
 
     /// Looks while `is_blocked`, with growing pauses, so that many waiting threads do not keep a line from those
-    /// that work. Not while others want the core.
+    /// that work. Not while other threads want the cores.
     fn look_while(
         &self,
         cpu: &M::Cpu,
@@ -90,7 +92,7 @@ impl<T, M: Machine> Queue<T, M> {
         is_blocked: impl Fn() -> bool,
     ) {
         for look in 0..looks.count.min(self.shape.polls) {
-            if !is_blocked() || way_out.is_open(cpu) || cpu.is_wanted_by_others() {
+            if !is_blocked() || way_out.is_open(cpu) || way_out.sleeps_at_once() {
                 return;
             }
             cpu.pause(1 << look.min(looks.most_pauses_log2));

@@ -40,7 +40,7 @@
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 
-use crate::machine::{Line, Machine, Place, Word};
+use crate::machine::{BusyCores, Line, Machine, Place, Word};
 
 pub(super) const AWAKE: u64 = 0;
 pub(super) const ASLEEP: u64 = 1;
@@ -87,6 +87,7 @@ struct IdleLine<M: Machine> {
     word: M::Word,
     /// Whether the light fence is one.
     has_light_fence: bool,
+    busy: BusyCores,
 }
 
 impl<M: Machine> Idle<M> {
@@ -94,7 +95,13 @@ impl<M: Machine> Idle<M> {
         Idle(Line::new::<M>(Place::named("pool idle"), |spot| IdleLine {
             word: M::Word::new(0, spot),
             has_light_fence: M::has_light_fence(),
+            busy: BusyCores::new(),
         }))
+    }
+
+    /// Whether other threads want the cores of the processors that wait for jobs.
+    pub(super) fn busy(&self) -> &BusyCores {
+        &self.0.busy
     }
 
     pub(super) fn state(&self) -> IdleState {

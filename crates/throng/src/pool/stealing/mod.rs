@@ -39,7 +39,7 @@ use self::leaf::{Leaf, NoJob, Own, Refusal, Steal};
 use self::leaves::Leaves;
 use super::{Closed, Jobs, PopError};
 use crate::ShapeError;
-use crate::machine::{Cpu, Machine, Native, WayOut, Word};
+use crate::machine::{Cpu, Machine, Native, Watch, WayOut, Word};
 
 /// Many producers, many consumers, no order: for jobs that may be done in any order.
 ///
@@ -419,12 +419,13 @@ impl<T: Send, M: Machine> Pool<T, M> {
     #[cold]
     fn wait_for_job(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError> {
         let leaf = self.leaves.of(cpu);
+        let way_out = &way_out.watching(Watch::Cores(self.idle.busy()));
         loop {
             for round in 0..self.shape.rounds_before_sleep {
-                if cpu.is_wanted_by_others() {
+                if way_out.sleeps_at_once() {
                     break;
                 }
-                cpu.retry(round);
+                cpu.retry_watching(round, way_out.watch);
                 match self.search(cpu, leaf, false) {
                     Found::Job(job) => return Ok(job),
                     Found::Closed => return Err(PopError::Closed),

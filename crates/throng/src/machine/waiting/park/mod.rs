@@ -10,13 +10,13 @@ pub(super) fn sleep(word: &AtomicU64, seen: u64, longest: Duration) {
     here::sleep(word, seen, longest);
 }
 
-/// Wakes all who sleep on `word`.
+/// Wakes all threads that sleep on `word`.
 pub(super) fn wake_all(word: &AtomicU64) {
     here::wake_all(word);
 }
 
 /// What the calling thread has used, where the system tells.
-pub(super) fn usage() -> Option<super::crowd::Usage> {
+pub(super) fn usage() -> Option<super::usage::Usage> {
     here::usage()
 }
 
@@ -28,9 +28,9 @@ pub(super) fn hash(word: &AtomicU64, bits: u32) -> usize {
     (address.wrapping_mul(GOLDEN) >> (64 - bits)) as usize
 }
 
-/// The parked kind is there on every system in tests, so that it is tried on this one, too.
+/// Condition variables are there on every system in tests, so that they are tried on this one, too.
 #[cfg(test)]
-mod parked;
+mod condvar;
 
 #[cfg_attr(
     all(
@@ -46,7 +46,7 @@ mod parked;
         target_endian = "little",
         any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"),
     )),
-    path = "parked.rs"
+    path = "condvar.rs"
 )]
 mod here;
 
@@ -60,14 +60,14 @@ mod tests {
     type Sleep = fn(&AtomicU64, u64, Duration);
     type Wake = fn(&AtomicU64);
 
-    /// Both kinds of bed, whichever is used here.
-    fn beds() -> [(&'static str, Sleep, Wake); 2] {
-        [("here", here::sleep, here::wake_all), ("parked", parked::sleep, parked::wake_all)]
+    /// Both kinds, whichever is used here.
+    fn kinds() -> [(&'static str, Sleep, Wake); 2] {
+        [("here", here::sleep, here::wake_all), ("condvar", condvar::sleep, condvar::wake_all)]
     }
 
     #[test]
-    fn a_word_that_has_changed_lets_nobody_sleep() {
-        for (name, sleep, _) in beds() {
+    fn a_changed_word_ends_the_sleep_at_once() {
+        for (name, sleep, _) in kinds() {
             let start = Instant::now();
             sleep(&AtomicU64::new(1), 0, Duration::from_secs(10));
             assert!(start.elapsed() < Duration::from_secs(5), "{name}");
@@ -75,8 +75,8 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_lasts_its_longest_where_nobody_wakes() {
-        for (name, sleep, _) in beds() {
+    fn a_sleep_without_wake_up_lasts_its_longest() {
+        for (name, sleep, _) in kinds() {
             let start = Instant::now();
             sleep(&AtomicU64::new(0), 0, Duration::from_millis(20));
             assert!(start.elapsed() >= Duration::from_millis(10), "{name}");
@@ -85,12 +85,12 @@ mod tests {
 
     #[test]
     fn without_a_system_call_for_it_nothing_is_known_of_a_thread() {
-        assert!(parked::usage().is_none());
+        assert!(condvar::usage().is_none());
     }
 
     #[test]
-    fn who_sleeps_is_woken() {
-        for (name, sleep, wake_all) in beds() {
+    fn sleeping_threads_are_woken() {
+        for (name, sleep, wake_all) in kinds() {
             let word = AtomicU64::new(0);
             let start = Instant::now();
             thread::scope(|scope| {

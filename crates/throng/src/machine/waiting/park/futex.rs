@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_long};
 use std::ptr;
 
-use super::super::crowd::Usage;
+use super::super::usage::Usage;
 use super::{AtomicU64, Duration};
 
 #[cfg(target_arch = "x86_64")]

@@ -1,0 +1,233 @@
+//! Whether the members of a barrier should spin or sleep, decided by how long their rounds take.
+//!
+//! See the README of this folder.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// All times are nanoseconds.
+const MILLISECOND: u64 = 1_000_000;
+/// Rounds that are shorter on average are not made shorter by sleeping: to wake a thread takes as long.
+const LEAST_SLOW_ROUND: u64 = 20_000;
+/// A mean is taken over this number of rounds.
+const WINDOW_ROUNDS: u64 = 64;
+/// If they take longer than this, the mean is taken over those that there are by then, but not over fewer than
+/// [`LEAST_ROUNDS`].
+const LONGEST_WINDOW: u64 = 10 * MILLISECOND;
+/// See [`LONGEST_WINDOW`].
+const LEAST_ROUNDS: u64 = 4;
+/// The first rounds of a window do not count: a decision takes effect one round later.
+const SKIPPED_ROUNDS: u64 = 2;
+/// The time from a decision to the next trial of the other way; twice as long if the trial does not change the
+/// decision, up to `SHORTEST_TIME << MOST_DOUBLINGS`: 1.28 s.
+const SHORTEST_TIME: u64 = 20 * MILLISECOND;
+/// See [`SHORTEST_TIME`].
+const MOST_DOUBLINGS: u64 = 6;
+
+/// The round times of a barrier, and what follows from them: spin or sleep.
+///
+/// | phase | members | it ends | next |
+/// |---|---|---|---|
+/// | `Spin` | spin | a wait outlasts its time to spin | `MeasureSpin` |
+/// | `MeasureSpin` | spin | after a window of rounds | short rounds, or the last trial was not long ago: `Spin`; else `TrySleep` |
+/// | `TrySleep` | sleep | after a window | shorter rounds by a tenth: `Sleep`; else `Spin` |
+/// | `Sleep` | sleep | when its time is over | `MeasureSleep` |
+/// | `MeasureSleep` | sleep | after a window | `TrySpin` |
+/// | `TrySpin` | spin | after a window, or when it takes half as long again as the one before | shorter rounds by a tenth: `Spin`; else `Sleep` |
+///
+/// One thread in each round, its leader, [moves](RoundTimes::round_is_over) from phase to phase; the rounds order
+/// their accesses. Real threads alone find a wait slow, so on other machines the members spin.
+#[derive(Debug, Default)]
+pub struct RoundTimes {
+    phase: AtomicU64,
+    /// When the window began; 0 before its first round.
+    since: AtomicU64,
+    /// The rounds of the window so far.
+    rounds: AtomicU64,
+    /// The mean of the last window, which is compared with this one.
+    mean_before: AtomicU64,
+    /// When the other way may be tried next.
+    next_trial: AtomicU64,
+    /// How often the time to the next trial was doubled.
+    doublings: AtomicU64,
+}
+
+const SPIN: u64 = 0;
+const MEASURE_SPIN: u64 = 1;
+const TRY_SPIN: u64 = 2;
+/// From here on members sleep.
+const TRY_SLEEP: u64 = 3;
+const SLEEP: u64 = 4;
+const MEASURE_SLEEP: u64 = 5;
+
+impl RoundTimes {
+    /// Returns the round times of a barrier whose members spin.
+    #[must_use]
+    pub const fn new() -> Self {
+        RoundTimes {
+            phase: AtomicU64::new(SPIN),
+            since: AtomicU64::new(0),
+            rounds: AtomicU64::new(0),
+            mean_before: AtomicU64::new(0),
+            next_trial: AtomicU64::new(0),
+            doublings: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns whether members should sleep at once.
+    #[must_use]
+    #[inline]
+    pub fn sleeps(&self) -> bool {
+        self.phase.load(Relaxed) >= TRY_SLEEP
+    }
+
+    /// A member's wait has outlasted its time to spin.
+    pub(super) fn wait_was_slow(&self) {
+        if self.phase.load(Relaxed) == SPIN {
+            // If the leader has changed the phase, its change stands.
+            let _ = self.phase.compare_exchange(SPIN, MEASURE_SPIN, Relaxed, Relaxed);
+        }
+    }
+
+    /// The leader of a round has come to it, or has left it. `clock` is called unless rounds are fast.
+    #[inline]
+    pub fn round_is_over(&self, clock: impl FnOnce() -> u64) {
+        if self.phase.load(Relaxed) != SPIN {
+            self.count_round(clock());
+        }
+    }
+
+    #[cold]
+    fn count_round(&self, now: u64) {
+        let phase = self.phase.load(Relaxed);
+        if phase == SLEEP {
+            if now >= self.next_trial.load(Relaxed) {
+                self.begin(MEASURE_SLEEP);
+            }
+            return;
+        }
+        let rounds = self.rounds.load(Relaxed) + 1;
+        self.rounds.store(rounds, Relaxed);
+        if rounds <= SKIPPED_ROUNDS {
+            self.since.store(now, Relaxed);
+            return;
+        }
+        let (time, rounds) = (now - self.since.load(Relaxed), rounds - SKIPPED_ROUNDS);
+        let (mean, before) = (time / rounds, self.mean_before.load(Relaxed));
+        let is_over = rounds >= WINDOW_ROUNDS || time >= LONGEST_WINDOW && rounds >= LEAST_ROUNDS;
+        match phase {
+            TRY_SPIN if time > WINDOW_ROUNDS * (before + before / 2) => self.keep(SLEEP, now),
+            _ if !is_over => {}
+            MEASURE_SPIN if mean < LEAST_SLOW_ROUND || now < self.next_trial.load(Relaxed) => {
+                self.begin(SPIN);
+            }
+            MEASURE_SPIN => self.try_other(TRY_SLEEP, mean),
+            MEASURE_SLEEP => self.try_other(TRY_SPIN, mean),
+            TRY_SLEEP if is_shorter(mean, before) => self.change(SLEEP, now),
+            TRY_SLEEP => self.keep(SPIN, now),
+            _ if is_shorter(mean, before) => self.change(SPIN, now),
+            _ => self.keep(SLEEP, now),
+        }
+    }
+
+    fn begin(&self, phase: u64) {
+        self.rounds.store(0, Relaxed);
+        self.phase.store(phase, Relaxed);
+    }
+
+    /// Tries the other way, which must be better than `mean`.
+    fn try_other(&self, phase: u64, mean: u64) {
+        self.mean_before.store(mean, Relaxed);
+        self.begin(phase);
+    }
+
+    /// The other way was better.
+    fn change(&self, phase: u64, now: u64) {
+        self.doublings.store(0, Relaxed);
+        self.next_trial.store(now + SHORTEST_TIME, Relaxed);
+        self.begin(phase);
+    }
+
+    /// The other way was not better.
+    fn keep(&self, phase: u64, now: u64) {
+        let doublings = (self.doublings.load(Relaxed) + 1).min(MOST_DOUBLINGS);
+        self.doublings.store(doublings, Relaxed);
+        self.next_trial.store(now + (SHORTEST_TIME << doublings), Relaxed);
+        self.begin(phase);
+    }
+}
+
+/// Whether a mean is shorter than another one, by a tenth or more.
+const fn is_shorter(mean: u64, other: u64) -> bool {
+    mean < other - other / 10
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: u64 = 1_000;
+    const MS: u64 = MILLISECOND;
+
+    /// A barrier whose rounds take this long, and have a slow wait each if they are spun.
+    struct Rounds {
+        times: RoundTimes,
+        now: u64,
+        spun: u64,
+        slept: u64,
+    }
+
+    impl Rounds {
+        fn new() -> Self {
+            Rounds { times: RoundTimes::new(), now: 1, spun: 0, slept: 0 }
+        }
+
+        /// Has rounds for this time; returns the share of it in which members slept.
+        fn pass(&mut self, time: u64, spin_round: u64, sleep_round: u64) -> f64 {
+            (self.spun, self.slept) = (0, 0);
+            let end = self.now + time;
+            while self.now < end {
+                if self.times.sleeps() {
+                    self.slept += sleep_round;
+                    self.now += sleep_round;
+                } else {
+                    self.spun += spin_round;
+                    self.now += spin_round;
+                    self.times.wait_was_slow();
+                }
+                self.times.round_is_over(|| self.now);
+            }
+            self.slept as f64 / (self.spun + self.slept) as f64
+        }
+    }
+
+    #[test]
+    fn short_rounds_are_spun() {
+        let mut rounds = Rounds::new();
+        assert_eq!(rounds.pass(100 * MS, US, 40 * US), 0.0);
+    }
+
+    #[test]
+    fn members_sleep_if_that_makes_rounds_shorter_and_spin_again_when_that_does() {
+        let mut rounds = Rounds::new();
+        assert!(rounds.pass(1000 * MS, 150 * US, 40 * US) > 0.9);
+        assert!(rounds.pass(10_000 * MS, 5000 * US, 40 * US) > 0.97);
+        // The machine has become quiet.
+        rounds.pass(1500 * MS, US, 40 * US);
+        assert_eq!(rounds.pass(1000 * MS, US, 40 * US), 0.0);
+    }
+
+    #[test]
+    fn slow_rounds_that_sleeping_does_not_shorten_are_spun() {
+        let mut rounds = Rounds::new();
+        assert!(rounds.pass(1000 * MS, 60 * US, 80 * US) < 0.1);
+        assert!(rounds.pass(1000 * MS, 60 * US, 58 * US) < 0.1, "a tenth is asked for");
+        assert!(rounds.pass(10_000 * MS, 60 * US, 80 * US) < 0.02, "trials get rare");
+    }
+
+    #[test]
+    fn rare_rounds_are_mostly_spun() {
+        let mut rounds = Rounds::new();
+        assert!(rounds.pass(10_000 * MS, 100 * MS, 100 * MS) < 0.5, "a trial takes a few rounds");
+    }
+}
