@@ -1,7 +1,7 @@
 //! Who shares a cache with whom.
 //!
 //! On Linux this is read from `/sys` and `/proc`, which takes about a tenth of a millisecond for each last-level cache,
-//! and no library. What cannot be read there (another system, a container that hides it) is taken to be flat: all
+//! and no library. A barrier on a machine with one such cache reads three files. What cannot be read there (another system, a container that hides it) is taken to be flat: all
 //! cores alike. Everything here is for speed alone; nothing is wrong where it is wrong.
 
 use std::borrow::Cow;
@@ -36,23 +36,58 @@ pub struct Topology {
     processors: usize,
 }
 
+static HERE: OnceLock<Topology> = OnceLock::new();
+
 impl Topology {
     /// That of the machine the program runs on, read when first asked for: the cores that any of the
     /// program's threads may use then. (A program whose only thread has pinned itself to a core is
     /// taken to have that core alone: pin threads later, or ask sooner.)
     pub fn here() -> &'static Topology {
-        static HERE: OnceLock<Topology> = OnceLock::new();
         HERE.get_or_init(|| Topology::read(Path::new("/"), thread::available_parallelism().ok()))
     }
 
-    /// That of the machine the program runs on, as far as it matters for `threads` threads that need not know who shares a
-    /// cache with whom. If they have a core each for sure, no file is read.
-    pub(crate) fn here_for_few(threads: usize) -> Cow<'static, Topology> {
-        if own_cores() >= threads {
-            Cow::Owned(Topology::flat(threads))
+    /// Returns [`here`](Topology::here) if it has been read.
+    pub(crate) fn here_if_read() -> Option<&'static Topology> {
+        HERE.get()
+    }
+
+    /// Returns the topology as far as it matters for a barrier of `members` threads, without the places of cores.
+    ///
+    /// It is [`here`](Topology::here), but costs less in the usual cases: no file is read if the members have
+    /// a core each and are at most [`FEW`](Topology::FEW), one if they are more than the cores of the machine, and three if
+    /// all cores share a cache. A quota of processor time is not looked for.
+    pub(crate) fn for_meeting(members: usize) -> Cow<'static, Topology> {
+        let own = own_cores();
+        let usual = if own.len() < members {
+            // Other threads may use more cores than this one, unless there are no more.
+            let online = read_cores(Path::new("/sys/devices/system/cpu/online"));
+            (online.as_ref() == Some(&own)).then(|| Topology::flat(own.len()))
+        } else if members <= Topology::FEW {
+            Some(Topology::flat(own.len()))
         } else {
-            Cow::Borrowed(Topology::here())
+            Topology::of_one_cache(Path::new("/"), &own)
+        };
+        usual.map_or_else(|| Cow::Borrowed(Topology::here()), Cow::Owned)
+    }
+
+    /// For up to this number of threads that meet it does not matter who shares a cache with whom.
+    pub(crate) const FEW: usize = 3;
+
+    /// Returns the topology if all of these cores share a cache and no group of them, but the threads of a core, shares
+    /// another one.
+    fn of_one_cache(root: &Path, cores: &[usize]) -> Option<Self> {
+        let base = root.join(format!("sys/devices/system/cpu/cpu{}", cores.first()?));
+        let shared = |path| read_cores(&base.join(path));
+        let last_cache = shared("cache/index3/shared_cpu_list")?;
+        if !cores.iter().all(|core| last_cache.contains(core)) {
+            return None;
         }
+        let siblings = shared("topology/core_cpus_list")?;
+        if shared("cache/index2/shared_cpu_list")? != siblings {
+            return None;
+        }
+        let groups = Some(siblings.len()).filter(|&size| size < cores.len());
+        Some(Topology { processors: cores.len(), ..Topology::of_groups(groups.as_slice()) })
     }
 
     /// One whose groups have these numbers of cores, smallest groups first: cores 0, 1, ... are in the
@@ -118,9 +153,9 @@ impl Topology {
     }
 }
 
-/// How many cores the calling thread may use; 0 where that takes more than a system call.
+/// Returns the cores that the calling thread may use; none where that takes more than a system call.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-fn own_cores() -> usize {
+fn own_cores() -> Vec<usize> {
     const WORDS: usize = 16;
     unsafe extern "C" {
         /// Of the C library, which the standard library is linked with.
@@ -129,12 +164,13 @@ fn own_cores() -> usize {
     let mut mask = [0; WORDS];
     // SAFETY: the system writes no more bytes than the mask has. Process 0 is the calling thread.
     let failed = unsafe { sched_getaffinity(0, size_of_val(&mask), &raw mut mask) } != 0;
-    if failed { 0 } else { mask.iter().map(|word| word.count_ones() as usize).sum() }
+    let is_set = |core: &usize| mask[core / 64] >> (core % 64) & 1 != 0;
+    if failed { Vec::new() } else { (0..64 * WORDS).filter(is_set).collect() }
 }
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
-const fn own_cores() -> usize {
-    0
+const fn own_cores() -> Vec<usize> {
+    Vec::new()
 }
 
 /// How many threads can run at once on `cores` cores. Where the calling thread may use more cores than
@@ -452,10 +488,30 @@ mod tests {
     }
 
     #[test]
-    fn few_threads_need_no_topology_if_they_have_a_core_each() {
+    fn a_machine_of_one_cache_is_known_from_three_files() {
+        let quick = |system: &System, cores: &[usize]| Topology::of_one_cache(&system.0, cores);
+        let all = [0, 1, 2, 3, 4, 5, 6, 7];
+        let groups = |topology: Option<Topology>| topology.map(|topology| topology.groups);
+        for (name, distance) in [("one-alone", 0), ("one-pairs", 4)] {
+            let system = one_cache(name, distance, 8);
+            let topology = quick(&system, &all);
+            assert_eq!(topology.as_ref().map(Topology::processors), Some(8));
+            assert_eq!(groups(topology), Some(system.read(8).groups), "{name}");
+        }
+        assert_eq!(groups(quick(&one_cache("one-core", 1, 8), &[0, 1])), Some(vec![]));
+        assert_eq!(quick(&two_sockets("one-of-two"), &all), None, "two caches");
+        let quads = System::new("one-quads");
+        quads.core(0, "0", "0-3", "0-7", "0-7");
+        assert_eq!(quick(&quads, &all), None, "groups within the cache");
+        assert_eq!(quick(&System::new("one-hidden"), &all), None);
+        assert_eq!(quick(&quads, &[]), None);
+    }
+
+    #[test]
+    fn members_without_a_core_each_meet_on_the_whole_machine() {
         let cores = Topology::here().processors();
-        assert!(Topology::here_for_few(1).processors() >= 1);
-        assert_eq!(Topology::here_for_few(cores + 1_000).processors(), cores);
+        assert!(Topology::for_meeting(1).processors() >= 1);
+        assert_eq!(Topology::for_meeting(cores + 1_000).processors(), cores);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
+use super::Meeting;
 use crate::machine::{Cpu, Line, Machine, Patience, Place, RoundTimes, Watch, WayOut, Word};
 
 /// How the members of a barrier wait, and from which round on the barrier is broken.
@@ -28,7 +29,8 @@ impl<M: Machine> Alarm<M> {
     /// For members that wait with this patience. A usual one is given up while rounds are shorter without it; one
     /// that a user asked for is kept.
     pub(super) fn new(patience: Patience) -> Self {
-        let is_usual = patience == Patience::ROOMY || patience == Patience::CROWDED;
+        let usual = [Patience::ROOMY, Patience::CROWDED, Patience::UNKNOWN];
+        let is_usual = usual.contains(&patience);
         Alarm(Line::new::<M>(Place::named("alarm"), |spot| Content {
             broken_from: M::Word::new(0, spot),
             patience,
@@ -48,16 +50,24 @@ impl<M: Machine> Alarm<M> {
         self.0.patience
     }
 
-    /// No round from `round` on will be complete.
-    pub(super) fn raise(&self, round: u64) {
+    /// No round of `meeting` from `round` on will be complete.
+    pub(super) fn raise(&self, round: u64, meeting: &impl Meeting<M>) {
+        if self.is_lowered_to(round) {
+            meeting.wake_members();
+        }
+    }
+
+    /// Returns whether this call has changed `broken_from`.
+    fn is_lowered_to(&self, round: u64) -> bool {
         let raised = round.saturating_add(1);
         let mut seen = self.0.broken_from.load(Acquire);
         while seen == 0 || raised < seen {
             match self.0.broken_from.compare_exchange(seen, raised, AcqRel, Acquire) {
-                Ok(_) => return,
+                Ok(_) => return true,
                 Err(found) => seen = found,
             }
         }
+        false
     }
 
     /// Whether some round will not be complete.
@@ -81,6 +91,7 @@ impl<M: Machine> Alarm<M> {
             deadline,
             patience: *patience,
             watch: times.as_ref().map_or(Watch::Nothing, Watch::Rounds),
+            is_always_woken: false,
         }
     }
 }
@@ -88,18 +99,20 @@ impl<M: Machine> Alarm<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::barrier::{Dissemination, Method, Shape};
     use crate::machine::Native;
 
     #[test]
     fn the_first_broken_round_counts() {
         let alarm = Alarm::<Native>::new(Patience::default());
+        let meeting = Dissemination::build(&Shape::for_members(1)).expect("one member is enough");
         let is_open = |round| alarm.way_out(round, None).is_open(&Native::cpu());
         assert!(!alarm.is_raised() && !is_open(u64::MAX));
-        alarm.raise(7);
+        alarm.raise(7, &meeting);
         assert!(alarm.is_raised() && is_open(7) && !is_open(6));
-        alarm.raise(9);
+        alarm.raise(9, &meeting);
         assert!(is_open(7) && !is_open(6), "a later round changes nothing");
-        alarm.raise(3);
+        alarm.raise(3, &meeting);
         assert!(is_open(3) && !is_open(2));
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::alarm::Alarm;
 use super::{Broken, Meeting, WaitResult};
 use crate::machine::{Cpu, Line, Machine, Native, Patience, Place, Word};
+use crate::topology::Topology;
 
 /// A barrier for whoever comes: any n threads meet, as at [`std::sync::Barrier`].
 ///
@@ -39,6 +40,13 @@ use crate::machine::{Cpu, Line, Machine, Native, Patience, Place, Word};
 /// seat is more than one round ahead of another. Who finds no free seat waits for the one that is
 /// taken for the earliest round: if others are ahead of it, its round is complete; if none is, all n
 /// have come. Either way it will be free without us.
+///
+/// # More threads than members
+/// A thread keeps its seat until it has left the round, so a round needs the threads of the round before to have run:
+/// if all n are released and none of them gets a core, n other threads cannot complete the next round. The
+/// barrier of the standard library has no such rule. Here it is needed, because a released thread may still have to
+/// pass the release on, or to look at a flag that the next round at its seat would change. At a method without
+/// seats it does not hold.
 ///
 /// ## Memory ordering
 /// Taking a seat acquires what freeing it released: the round at that seat is over. All else is the
@@ -78,7 +86,7 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
 
     /// Breaks the barrier: those who wait, and those who come, are told that it is [`Broken`].
     pub fn abort(&self) {
-        self.alarm.raise(0);
+        self.alarm.raise(0, &self.meeting);
     }
 
     /// Whether no round will be complete any more.
@@ -121,7 +129,7 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
         match met {
             Ok(true) => self.alarm.round_is_over(cpu),
             Ok(false) => {}
-            Err(Broken) => self.alarm.raise(0),
+            Err(Broken) => self.alarm.raise(0, &self.meeting),
         }
         Some(met.map(WaitResult::new))
     }
@@ -139,7 +147,7 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
         };
         let way_out = self.alarm.way_out(round, deadline);
         if self.meeting.meet_on(cpu, *seat, round, &way_out).is_err() {
-            self.alarm.raise(round);
+            self.alarm.raise(round, &self.meeting);
             return Err(Broken);
         }
         let is_leader = *seat == 0;
@@ -189,7 +197,7 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
                 self.seats[candidate].sleep_while(cpu, Acquire, &way_out, |word| word == seen);
             if freed.is_none() {
                 // All seats were taken for this round or later ones: this round has its members.
-                self.alarm.raise(seen / 2 + 1);
+                self.alarm.raise(seen / 2 + 1, &self.meeting);
                 return Err(Broken);
             }
         }
@@ -253,11 +261,13 @@ impl<B: Meeting> Anonymous<B> {
         })
     }
 
-    /// The seat for who comes for the first time: neighbours should have seats side by side.
+    /// Returns the seat to try first: threads on neighbouring cores should have seats side by side. The topology
+    /// is read only if the barrier was shaped by the places of cores.
     #[cold]
     fn first_choice(&self) -> usize {
-        let here = crate::topology::Topology::here();
-        let place = here.place(Native::cpu().location());
+        let core = Native::cpu().location();
+        let Some(here) = Topology::here_if_read() else { return core };
+        let place = here.place(core);
         let cores = here.processors();
         if cores > self.members() { place * self.members() / cores } else { place }
     }

@@ -1,6 +1,6 @@
 //! One word that counts arrivals, and one that counts the rounds that are over.
 
-use std::sync::atomic::Ordering::{Acquire, SeqCst};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
 use super::method::{About, Method, Shape};
 use super::{Broken, Meeting, ShapeError};
@@ -11,8 +11,11 @@ use crate::machine::{Line, Machine, Native, Place, WayOut, Word};
 /// It is the barrier for members that sleep, and for more members than cores: only the last one to come has
 /// something to do. Members that [sleep at once](WayOut::sleeps_at_once) do so at the second word, where no arrival
 /// disturbs them. (A member that is about to sleep at the first word finds it changed by the next arrival, and must
-/// try again.) One system call wakes all of them. Members that spin or yield look at the first word, which
-/// changes a little earlier.
+/// try again.) One system call wakes all of them; it is made in every round once a member has slept there. Members that
+/// spin or yield look at the first word, which changes a little earlier.
+///
+/// A sleeping member sets no timer, which would cost more than the rest of its wait. So a broken barrier changes the
+/// second word: a member that is about to sleep there then does not.
 ///
 /// Neither word is ever set back, and members need no ranks: arrival number a belongs to round a / n.
 ///
@@ -25,13 +28,28 @@ use crate::machine::{Line, Machine, Native, Place, WayOut, Word};
 /// ## Memory ordering
 /// Arrivals are read-modify-writes of one word, so the last one acquires what all released, of its round and of those
 /// before; a member that sees the full count, or `over`, acquires that. The additions are sequentially consistent for
-/// the sake of sleeping members ([`Word::wake`]).
+/// the sake of sleeping members ([`Word::wake`]). A member writes `has_sleepers` before it arrives, so the last arrival
+/// of the round reads what it wrote.
 #[derive(Debug)]
 pub struct CountAndRelease<M: Machine = Native> {
-    arrivals: Line<M::Word>,
-    over: Line<M::Word>,
+    words: Line<Words<M>>,
     members: u64,
 }
+
+/// Together on a line: a member that has slept needs one line for its way to the next sleep.
+#[derive(Debug)]
+struct Words<M: Machine> {
+    arrivals: M::Word,
+    /// The number of rounds that are over, times 2; the lowest bit is [`BROKEN`].
+    over: M::Word,
+    /// 1 once a member has slept at `over`.
+    has_sleepers: M::Word,
+}
+
+/// Members that sleep should look at their way out.
+const BROKEN: u64 = 1;
+/// One round more is over.
+const ROUND: u64 = 2;
 
 impl<M: Machine> Method<M> for CountAndRelease<M> {
     const ABOUT: About = About {
@@ -41,9 +59,13 @@ impl<M: Machine> Method<M> for CountAndRelease<M> {
     };
 
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
+        let words = |spot: &M::Spot| Words {
+            arrivals: M::Word::new(0, spot),
+            over: M::Word::new(0, spot),
+            has_sleepers: M::Word::new(0, spot),
+        };
         Ok(CountAndRelease {
-            arrivals: Line::word::<M>(0, Place::named("arrivals")),
-            over: Line::word::<M>(0, Place::named("over")),
+            words: Line::new::<M>(Place::named("arrivals"), words),
             members: shape.checked_members()? as u64,
         })
     }
@@ -52,25 +74,40 @@ impl<M: Machine> Method<M> for CountAndRelease<M> {
 impl<M: Machine> CountAndRelease<M> {
     #[cfg(test)]
     pub(super) fn rounds(&self) -> u64 {
-        self.over.load(Acquire)
+        self.words.over.load(Acquire) / ROUND
     }
 
     /// Comes to the next round, and returns whether the caller was the last one.
     #[inline]
     pub(super) fn meet(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<bool, Broken> {
-        let before = self.arrivals.fetch_add(1, SeqCst);
+        let Words { arrivals, over, has_sleepers } = &*self.words;
+        let sleeps_at_once = way_out.sleeps_at_once();
+        if sleeps_at_once && has_sleepers.load(Relaxed) == 0 {
+            has_sleepers.store(1, Relaxed);
+        }
+        let before = arrivals.fetch_add(1, SeqCst);
         let round = before / self.members;
         let full = self.members * (round + 1);
         if before + 1 == full {
-            self.arrivals.wake();
-            self.over.fetch_add(1, SeqCst);
-            self.over.wake();
+            arrivals.wake();
+            over.fetch_add(ROUND, SeqCst);
+            if has_sleepers.load(Relaxed) != 0 {
+                over.wake_always();
+            }
             return Ok(true);
         }
-        let seen = if way_out.sleeps_at_once() {
-            self.over.sleep_while(cpu, Acquire, way_out, |over| over <= round)
+        let is_over = |over: u64| over / ROUND > round;
+        let seen = if sleeps_at_once {
+            let stays = |over| !is_over(over) && over & BROKEN == 0;
+            match over.sleep_while(cpu, Acquire, &way_out.always_woken(), stays) {
+                // A later round is broken: from now on, this member looks at its way out from time to time.
+                Some(seen) if !is_over(seen) => {
+                    over.sleep_while(cpu, Acquire, way_out, |over| !is_over(over))
+                }
+                seen => seen,
+            }
         } else {
-            self.arrivals.sleep_while(cpu, Acquire, way_out, |arrivals| arrivals < full)
+            arrivals.sleep_while(cpu, Acquire, way_out, |arrivals| arrivals < full)
         };
         seen.map(|_| false).ok_or(Broken)
     }
@@ -91,8 +128,44 @@ impl<M: Machine> Meeting<M> for CountAndRelease<M> {
         self.meet(cpu, way_out).map(drop)
     }
 
+    fn wake_members(&self) {
+        self.words.over.fetch_or(BROKEN, SeqCst);
+        self.words.over.wake_always();
+    }
+
     #[inline]
     fn meet_unranked(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Option<Result<bool, Broken>> {
         Some(self.meet(cpu, way_out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::team::team_with;
+    use super::*;
+    use crate::machine::Patience;
+    use std::thread;
+    use std::time::Duration;
+
+    /// Without the wake-up, the first member would sleep for ever: it sets no timer.
+    #[test]
+    fn members_that_sleep_are_woken_when_the_barrier_breaks() {
+        let break_by: [fn(super::super::Member<CountAndRelease>); 3] = [
+            drop,
+            |member| member.abort(),
+            |mut member| assert!(member.wait_timeout(Duration::from_millis(1)).is_err()),
+        ];
+        for break_by in break_by {
+            let shape = Shape::for_members(3);
+            let barrier = CountAndRelease::build(&shape).expect("three members are enough");
+            let mut members = team_with(barrier, Patience::NONE);
+            let (mut sleeper, breaker) = (members.remove(0), members.remove(0));
+            thread::scope(|scope| {
+                let waited = scope.spawn(move || sleeper.wait_checked());
+                thread::sleep(Duration::from_millis(20));
+                break_by(breaker);
+                assert!(waited.join().expect("it returns an error").is_err());
+            });
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::team::team_with;
 use super::{Anonymous, Broken, Member, ShapeError, Shaped};
-use crate::machine::{Native, Patience};
+use crate::machine::Patience;
 use crate::topology::Topology;
 
 /// A barrier for n threads, shaped like the machine. A drop-in for [`std::sync::Barrier`].
@@ -118,10 +118,7 @@ impl Builder {
         }
         let topology = match &self.topology {
             Some(topology) => Cow::Borrowed(topology),
-            None if self.members <= Shaped::<Native>::MOST_TALLIED => {
-                Topology::here_for_few(self.members)
-            }
-            None => Cow::Borrowed(Topology::here()),
+            None => Topology::for_meeting(self.members),
         };
         let is_crowded = self.members > topology.processors();
         let usual = if is_crowded { Patience::CROWDED } else { Patience::ROOMY };

@@ -99,6 +99,10 @@ pub trait Meeting<M: Machine = Native>: Send + Sync {
     ) -> Option<Result<bool, Broken>> {
         None
     }
+
+    /// Wakes members whose way out has opened. Needed only for those that are
+    /// [always woken](WayOut::is_always_woken): the others look at it from time to time.
+    fn wake_members(&self) {}
 }
 
 impl<M: Machine, B: Meeting<M> + ?Sized> Meeting<M> for Box<B> {

@@ -47,9 +47,6 @@ const MOST: usize = 16;
 const GROUPS: std::ops::RangeInclusive<usize> = 4..=32;
 
 impl<M: Machine> Shaped<M> {
-    /// Up to this number of members the method is [`Tally`] on every machine, whatever its topology.
-    pub(super) const MOST_TALLIED: usize = 3;
-
     /// For `members` that sleep at once when they wait.
     pub(super) fn for_sleepers(members: usize) -> Result<Self, ShapeError> {
         Shaped::new(members, &Topology::flat(0))
@@ -81,7 +78,7 @@ impl<M: Machine> Chosen<M> {
         if is_crowded {
             return CountAndRelease::build(shape).map(Chosen::CountAndRelease);
         }
-        if members <= Shaped::<M>::MOST_TALLIED {
+        if members <= Topology::FEW {
             return Tally::build(shape).map(Chosen::Tally);
         }
         // Each member looks at the words of that many other groups: not at too many.
@@ -144,6 +141,16 @@ impl<M: Machine> Meeting<M> for Shaped<M> {
             Chosen::Dissemination(chosen) => chosen.meet_on(cpu, rank, round, way_out),
             Chosen::Grouped(chosen) => chosen.meet_on(cpu, rank, round, way_out),
             Chosen::Tree(chosen) => chosen.meet_on(cpu, rank, round, way_out),
+        }
+    }
+
+    fn wake_members(&self) {
+        match &self.chosen {
+            Chosen::CountAndRelease(chosen) => chosen.wake_members(),
+            Chosen::Tally(chosen) => chosen.wake_members(),
+            Chosen::Dissemination(chosen) => chosen.wake_members(),
+            Chosen::Grouped(chosen) => chosen.wake_members(),
+            Chosen::Tree(chosen) => chosen.wake_members(),
         }
     }
 

@@ -89,6 +89,10 @@ impl<B: Meeting<M>, M: Machine> Meeting<M> for Switching<B, M> {
     ) -> Result<(), Broken> {
         self.meet_deciding(cpu, rank, round, way_out, way_out.sleeps_at_once())
     }
+
+    fn wake_members(&self) {
+        self.sleeping.wake_members();
+    }
 }
 
 #[cfg(test)]

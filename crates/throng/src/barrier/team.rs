@@ -112,7 +112,7 @@ impl<B: Meeting<M>, M: Machine> Member<B, M> {
 
     /// Breaks the barrier: those who wait, and those who come, are told that it is [`Broken`].
     pub fn abort(&self) {
-        self.team.alarm.raise(0);
+        self.team.alarm.raise(0, &self.team.meeting);
     }
 
     /// Whether the team will not meet any more.
@@ -134,7 +134,7 @@ impl<B: Meeting<M>, M: Machine> Member<B, M> {
         if alarm.is_raised_at(self.round)
             || meeting.meet_on(cpu, self.rank, self.round, &way_out).is_err()
         {
-            alarm.raise(self.round);
+            alarm.raise(self.round, meeting);
             return Err(Broken);
         }
         self.round += 1;
@@ -241,7 +241,7 @@ impl Member<Shaped> {
 
 impl<B: Meeting<M>, M: Machine> Drop for Member<B, M> {
     fn drop(&mut self) {
-        self.team.alarm.raise(self.round);
+        self.team.alarm.raise(self.round, &self.team.meeting);
     }
 }
 

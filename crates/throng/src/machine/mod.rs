@@ -211,6 +211,10 @@ pub trait Word<M: Machine>: Debug + Send + Sync {
     /// [`signal`](Word::signal): by a sequentially consistent operation, or before a
     /// [fence](Machine::fence) of that kind.
     fn wake(&self) {}
+
+    /// Does the same as [`wake`](Word::wake), but without a look at whether a thread sleeps there. This also wakes
+    /// threads whose way out says that they are [always woken](WayOut::is_always_woken).
+    fn wake_always(&self) {}
 }
 
 /// A payload that a protocol over words protects: a job in a slot, a value under a lock.

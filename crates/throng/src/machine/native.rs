@@ -165,6 +165,10 @@ impl Word<Native> for NativeWord {
         waiting::wake(&self.0);
     }
 
+    fn wake_always(&self) {
+        waiting::wake_all(&self.0);
+    }
+
     #[inline]
     fn spin_while(
         &self,
@@ -217,7 +221,7 @@ impl NativeWord {
                     let value = self.0.load(order);
                     return (!blocked(value)).then_some(value);
                 }
-                wait.sleeps(&self.0, value, way_out.time_left(cpu));
+                wait.sleeps(&self.0, value, way_out.time_left(cpu), way_out.is_always_woken);
             }
         }
     }

@@ -37,18 +37,18 @@ pub struct Patience {
     /// How long it then yields its core between two looks.
     pub yielding: Duration,
     /// A thread that slept through an event that was near stays awake longer the next time, but never
-    /// longer than this. Without that, threads that meet again and again could not stop sleeping: a thread that
+    /// longer than this. It yields meanwhile, or spins if `yielding` is zero. Without that, threads that meet again and again could not stop sleeping: a thread that
     /// is woken comes late, and the others have fallen asleep by then.
     pub most_awake: Duration,
 }
 
 impl Patience {
     /// For threads that have a core each: several transfers of a cache line, and what a system call
-    /// or two take.
+    /// or two take. No yields: a thread that yields to a neighbour gets its core back after milliseconds.
     pub const ROOMY: Patience = Patience {
         spin: Duration::from_micros(20),
-        yielding: Duration::from_micros(80),
-        most_awake: Duration::from_millis(2),
+        yielding: Duration::ZERO,
+        most_awake: Duration::from_micros(200),
     };
 
     /// For more threads than cores: a waiting thread may keep the awaited one from running.
@@ -56,6 +56,13 @@ impl Patience {
         spin: Duration::ZERO,
         yielding: Duration::from_micros(50),
         most_awake: Duration::from_micros(500),
+    };
+
+    /// For any number of threads: as [`ROOMY`](Patience::ROOMY) at first, then as [`CROWDED`](Patience::CROWDED).
+    pub const UNKNOWN: Patience = Patience {
+        spin: Duration::from_micros(20),
+        yielding: Duration::from_micros(80),
+        most_awake: Duration::from_millis(2),
     };
 
     /// Sleeps at once: for threads whose cores others want.
@@ -91,7 +98,7 @@ impl Patience {
 
 impl Default for Patience {
     fn default() -> Self {
-        Patience::ROOMY
+        Patience::UNKNOWN
     }
 }
 
@@ -116,6 +123,9 @@ pub struct WayOut<'a, M: Machine> {
     pub patience: Patience,
     /// Where a real thread learns whether to be patient at all.
     pub watch: Watch<'a>,
+    /// Whether the event is followed by [`Word::wake_always`], and the alarm by a change of the word and that. Then a
+    /// sleeping thread need not be counted, and needs no timer but for its deadline.
+    pub is_always_woken: bool,
 }
 
 /// What tells real threads whether they should sleep at once instead of spinning first.
@@ -140,19 +150,26 @@ impl Watch<'_> {
         }
     }
 
-    /// A wait has outlasted its time to spin, and has lasted for `waited` in all.
-    fn wait_was_slow(self, waited: Duration) {
+    /// A wait has outlasted its time to spin, and has lasted for `waited` in all. It `is_first` to do so for the
+    /// first time.
+    fn wait_was_slow(self, waited: Duration, is_first: bool) {
         match self {
             Watch::Nothing => {}
             Watch::Cores(busy) => busy.wait_lasted(waited),
-            Watch::Rounds(times) => times.wait_was_slow(),
+            Watch::Rounds(times) => {
+                if is_first && !times.sleeps() && usage::was_preempted() != Some(false) {
+                    times.member_lost_its_core(Native::cpu().clock());
+                }
+            }
         }
     }
 
     /// A thread that computes has run on the core of the calling thread while that yielded.
     fn yield_was_long(self) {
-        if let Watch::Cores(busy) = self {
-            busy.report(Native::cpu().clock());
+        match self {
+            Watch::Nothing => {}
+            Watch::Cores(busy) => busy.report(Native::cpu().clock()),
+            Watch::Rounds(times) => times.yield_was_long(Native::cpu().clock()),
         }
     }
 }
@@ -165,8 +182,9 @@ impl<'a, M: Machine> WayOut<'a, M> {
             alarm: None,
             until: 0,
             deadline: None,
-            patience: Patience::ROOMY,
+            patience: Patience::UNKNOWN,
             watch: Watch::Nothing,
+            is_always_woken: false,
         }
     }
 
@@ -182,8 +200,14 @@ impl<'a, M: Machine> WayOut<'a, M> {
     where
         'a: 'b,
     {
-        let WayOut { alarm, until, deadline, patience, .. } = *self;
-        WayOut { alarm, until, deadline, patience, watch }
+        let WayOut { alarm, until, deadline, patience, is_always_woken, .. } = *self;
+        WayOut { alarm, until, deadline, patience, watch, is_always_woken }
+    }
+
+    /// The same way out, for waits that are [always woken](WayOut::is_always_woken).
+    #[must_use]
+    pub fn always_woken(&self) -> WayOut<'_, M> {
+        WayOut { is_always_woken: true, ..self.watching(self.watch) }
     }
 
     /// Returns whether a wait should sleep at once.
@@ -224,13 +248,14 @@ impl WayOut<'_, super::Native> {
 
 impl<M: Machine> fmt::Debug for WayOut<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WayOut { alarm, until, deadline, patience, watch } = self;
+        let WayOut { alarm, until, deadline, patience, watch, is_always_woken } = self;
         f.debug_struct("WayOut")
             .field("alarm", alarm)
             .field("until", until)
             .field("deadline", deadline)
             .field("patience", patience)
             .field("watch", watch)
+            .field("is_always_woken", is_always_woken)
             .finish()
     }
 }
@@ -268,6 +293,8 @@ pub(super) struct Wait<'a> {
     watch: Watch<'a>,
     polls: u32,
     since: Option<Instant>,
+    /// Whether the wait has outlasted its time to spin.
+    is_slow: bool,
     /// How long the wait had lasted at the last yield, if no look at the clock came since.
     yielded_after: Option<Duration>,
     /// How often the thread had lost its core by the first yield, if the system tells.
@@ -295,6 +322,7 @@ impl<'a> Wait<'a> {
             watch,
             polls,
             since: None,
+            is_slow: false,
             yielded_after: None,
             preemptions: None,
             next_sleep: None,
@@ -311,12 +339,19 @@ impl<'a> Wait<'a> {
     #[inline]
     pub(super) fn spins(&mut self) -> bool {
         self.polls = self.polls.wrapping_add(1);
-        spin_loop();
-        !self.polls.is_multiple_of(POLLS_A_LOOK)
+        let spins = !self.polls.is_multiple_of(POLLS_A_LOOK);
+        if spins {
+            spin_loop();
+        }
+        spins
     }
 
     #[cold]
     fn stage(&mut self) -> Stage {
+        if self.patience == Patience::NONE {
+            self.polls = POLLS_A_LOOK - 1;
+            return Stage::Sleep;
+        }
         let waited = self.since.get_or_insert_with(Instant::now).elapsed();
         if let Some(before) = self.yielded_after.take() {
             self.judge_yield(waited - before);
@@ -326,9 +361,13 @@ impl<'a> Wait<'a> {
         }
         // From now on, look at the clock after every poll.
         self.polls = POLLS_A_LOOK - 1;
-        self.watch.wait_was_slow(waited);
+        self.watch.wait_was_slow(waited, !self.is_slow);
+        self.is_slow = true;
         if waited >= self.patience.bounded(AWAKE.get()) {
             return Stage::Sleep;
+        }
+        if self.patience.yielding.is_zero() {
+            return Stage::Spin;
         }
         self.yielded_after = Some(waited);
         Stage::Yield
@@ -369,9 +408,16 @@ impl<'a> Wait<'a> {
         }
     }
 
-    /// The slow part of a wait that a wake-up ends: `word` was `seen`, which is why it waits.
+    /// The slow part of a wait that a wake-up ends: `word` was `seen`, which is why it waits. The sleeping thread is
+    /// counted unless it `is_always_woken`. It sleeps no longer than `longest`.
     #[cold]
-    pub(super) fn sleeps(&mut self, word: &AtomicU64, seen: u64, longest: Option<Duration>) {
+    pub(super) fn sleeps(
+        &mut self,
+        word: &AtomicU64,
+        seen: u64,
+        longest: Option<Duration>,
+        is_always_woken: bool,
+    ) {
         if self.watch.sleeps_at_once() {
             self.patience = Patience::NONE;
         }
@@ -380,13 +426,25 @@ impl<'a> Wait<'a> {
             Stage::Yield => self.yields(),
             Stage::Sleep => {
                 let usual = self.next_sleep.unwrap_or(FIRST_SLEEP);
-                let longest = longest.map_or(usual, |longest| longest.min(usual));
-                let sleepers = sleepers(word);
-                sleepers.fetch_add(1, Ordering::SeqCst);
-                if word.load(Ordering::SeqCst) == seen {
-                    usage::sleep(|| park::sleep(word, seen, longest));
+                let longest = if is_always_woken {
+                    longest
+                } else {
+                    Some(longest.map_or(usual, |longest| longest.min(usual)))
+                };
+                let sleep = || match self.watch {
+                    Watch::Cores(_) => usage::sleep(|| park::sleep(word, seen, longest)),
+                    Watch::Nothing | Watch::Rounds(_) => park::sleep(word, seen, longest),
+                };
+                if is_always_woken {
+                    sleep();
+                } else {
+                    let sleepers = sleepers(word);
+                    sleepers.fetch_add(1, Ordering::SeqCst);
+                    if word.load(Ordering::SeqCst) == seen {
+                        sleep();
+                    }
+                    sleepers.fetch_sub(1, Ordering::Relaxed);
                 }
-                sleepers.fetch_sub(1, Ordering::Relaxed);
                 self.next_sleep = Some((usual * 2).min(LONGEST_SLEEP));
             }
         }
@@ -425,8 +483,9 @@ pub(super) fn wake(word: &AtomicU64) {
     }
 }
 
+/// Wakes the threads that sleep on `word`, counted or not.
 #[cold]
-fn wake_all(word: &AtomicU64) {
+pub(super) fn wake_all(word: &AtomicU64) {
     park::wake_all(word);
 }
 
@@ -461,15 +520,12 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_that_outlasts_its_time_to_spin_is_noticed() {
-        let (cores, times) = (BusyCores::new(), RoundTimes::new());
-        for watch in [Watch::Cores(&cores), Watch::Rounds(&times)] {
-            let mut wait = Wait::new(Patience::ROOMY, watch);
-            wait.since = Some(Instant::now() - Duration::from_millis(1));
-            wait.stage();
-        }
+    fn a_slow_wait_makes_the_cores_suspected() {
+        let cores = BusyCores::new();
+        let mut wait = Wait::new(Patience::UNKNOWN, Watch::Cores(&cores));
+        wait.since = Some(Instant::now() - Duration::from_millis(1));
+        wait.stage();
         assert!(cores.is_suspected());
-        assert!(format!("{times:?}").contains("phase: 1"), "{times:?}");
     }
 
     #[test]
@@ -484,12 +540,16 @@ mod tests {
             let mut long = wait();
             long.judge_yield(2 * LONG_YIELD);
             assert_eq!((long.patience, cores.are_busy()), (Patience::NONE, true));
+            let times = RoundTimes::new();
+            let mut long = Wait { watch: Watch::Rounds(&times), ..wait() };
+            long.judge_yield(2 * LONG_YIELD);
+            assert!(times.sleeps());
         }
     }
 
     #[test]
     fn threads_that_slept_too_soon_stay_awake_longer() {
-        let patience = Patience::ROOMY;
+        let patience = Patience::UNKNOWN;
         let mut awake = patience.bounded(Duration::ZERO);
         assert_eq!(awake, US(100));
         for next in [200, 400, 800, 1600, 2000, 2000] {
@@ -518,7 +578,7 @@ mod tests {
                 let next_sleep = Some(Duration::from_secs(60));
                 let mut wait =
                     Wait { since, next_sleep, ..Wait::new(Patience::CROWDED, Watch::Nothing) };
-                wait.sleeps(word.atomic(), 0, None);
+                wait.sleeps(word.atomic(), 0, None, false);
             });
             while sleepers(word.atomic()).load(Ordering::SeqCst) == 0 {
                 thread::yield_now();

@@ -11,38 +11,44 @@ const MILLISECOND: u64 = 1_000_000;
 const LEAST_SLOW_ROUND: u64 = 20_000;
 /// A mean is taken over this number of rounds.
 const WINDOW_ROUNDS: u64 = 64;
-/// If they take longer than this, the mean is taken over those that there are by then, but not over fewer than
+/// If they take longer than this, the mean is taken over the rounds until then, but not over fewer than
 /// [`LEAST_ROUNDS`].
-const LONGEST_WINDOW: u64 = 10 * MILLISECOND;
+const LONGEST_WINDOW: u64 = 5 * MILLISECOND;
 /// See [`LONGEST_WINDOW`].
-const LEAST_ROUNDS: u64 = 4;
-/// The first rounds of a window do not count: a decision takes effect one round later.
-const SKIPPED_ROUNDS: u64 = 2;
-/// The time from a decision to the next trial of the other way; twice as long if the trial does not change the
-/// decision, up to `SHORTEST_TIME << MOST_DOUBLINGS`: 1.28 s.
-const SHORTEST_TIME: u64 = 20 * MILLISECOND;
+const LEAST_ROUNDS: u64 = 2;
+/// A trial ends early if `r` rounds of it have taken longer than `r + HEAD_START` rounds that take half as long again as
+/// those before.
+const HEAD_START: u64 = 4;
+/// The time from a decision to the next trial of the other way. It doubles with every decision that follows
+/// [soon](SOON), up to `SHORTEST_TIME << MOST_DOUBLINGS`: 1.6 s.
+const SHORTEST_TIME: u64 = 100 * MILLISECOND;
 /// See [`SHORTEST_TIME`].
-const MOST_DOUBLINGS: u64 = 6;
+const MOST_DOUBLINGS: u64 = 4;
+/// A decision follows another one soon if it is made within this time after the next trial was due.
+const SOON: u64 = 100 * MILLISECOND;
 
 /// The round times of a barrier, and what follows from them: spin or sleep.
 ///
 /// | phase | members | it ends | next |
 /// |---|---|---|---|
-/// | `Spin` | spin | a wait outlasts its time to spin | `MeasureSpin` |
-/// | `MeasureSpin` | spin | after a window of rounds | short rounds, or the last trial was not long ago: `Spin`; else `TrySleep` |
-/// | `TrySleep` | sleep | after a window | shorter rounds by a tenth: `Sleep`; else `Spin` |
+/// | `Spin` | spin | a member has lost its core to another thread, not soon after the last trial | `MeasureSpin` |
+/// | `MeasureSpin` | spin | after a window of rounds | short rounds: `Spin`; else `TrySleep` |
+/// | `TrySleep` | sleep | after a window, or when it is clearly slower | shorter rounds by a tenth: `Sleep`; else `Spin` |
 /// | `Sleep` | sleep | when its time is over | `MeasureSleep` |
 /// | `MeasureSleep` | sleep | after a window | `TrySpin` |
-/// | `TrySpin` | spin | after a window, or when it takes half as long again as the one before | shorter rounds by a tenth: `Spin`; else `Sleep` |
+/// | `TrySpin` | spin | after a window, or when it is clearly slower | shorter rounds by a tenth: `Spin`; else `Sleep` |
+///
+/// A long yield leads from `Spin`, `MeasureSpin` and `TrySpin` to `Sleep` at once: measuring on would cost several more.
 ///
 /// One thread in each round, its leader, [moves](RoundTimes::round_is_over) from phase to phase; the rounds order
-/// their accesses. Real threads alone find a wait slow, so on other machines the members spin.
+/// their accesses. Other members move only if they have lost their core. If that crosses a move of the leader, a window begins
+/// at the wrong time, or a trial ends too early: the next one corrects it. Only real threads lose their cores, so on other machines the members spin.
 #[derive(Debug, Default)]
 pub struct RoundTimes {
     phase: AtomicU64,
     /// When the window began; 0 before its first round.
     since: AtomicU64,
-    /// The rounds of the window so far.
+    /// The rounds of the window so far, and the one before it.
     rounds: AtomicU64,
     /// The mean of the last window, which is compared with this one.
     mean_before: AtomicU64,
@@ -81,11 +87,20 @@ impl RoundTimes {
         self.phase.load(Relaxed) >= TRY_SLEEP
     }
 
-    /// A member's wait has outlasted its time to spin.
-    pub(super) fn wait_was_slow(&self) {
-        if self.phase.load(Relaxed) == SPIN {
+    /// A member has lost its core to another thread.
+    pub(super) fn member_lost_its_core(&self, now: u64) {
+        if self.phase.load(Relaxed) == SPIN && now >= self.next_trial.load(Relaxed) {
+            self.rounds.store(1, Relaxed);
+            self.since.store(now, Relaxed);
             // If the leader has changed the phase, its change stands.
             let _ = self.phase.compare_exchange(SPIN, MEASURE_SPIN, Relaxed, Relaxed);
+        }
+    }
+
+    /// A member has yielded its core, and another thread has computed there for long.
+    pub(super) fn yield_was_long(&self, now: u64) {
+        if !self.sleeps() {
+            self.decide(SLEEP, now);
         }
     }
 
@@ -102,58 +117,58 @@ impl RoundTimes {
         let phase = self.phase.load(Relaxed);
         if phase == SLEEP {
             if now >= self.next_trial.load(Relaxed) {
-                self.begin(MEASURE_SLEEP);
+                self.begin(MEASURE_SLEEP, now);
             }
             return;
         }
-        let rounds = self.rounds.load(Relaxed) + 1;
-        self.rounds.store(rounds, Relaxed);
-        if rounds <= SKIPPED_ROUNDS {
+        let rounds = self.rounds.load(Relaxed);
+        self.rounds.store(rounds + 1, Relaxed);
+        let time = now.saturating_sub(self.since.load(Relaxed));
+        let before = self.mean_before.load(Relaxed);
+        let is_slower = time > (rounds + HEAD_START) * (before + before / 2);
+        match phase {
+            TRY_SPIN if is_slower => return self.decide(SLEEP, now),
+            TRY_SLEEP if is_slower => return self.decide(SPIN, now),
+            _ => {}
+        }
+        if rounds == 0 {
+            // A decision takes effect one round later: the mean is taken from the next round on.
             self.since.store(now, Relaxed);
             return;
         }
-        let (time, rounds) = (now - self.since.load(Relaxed), rounds - SKIPPED_ROUNDS);
-        let (mean, before) = (time / rounds, self.mean_before.load(Relaxed));
-        let is_over = rounds >= WINDOW_ROUNDS || time >= LONGEST_WINDOW && rounds >= LEAST_ROUNDS;
+        if rounds < WINDOW_ROUNDS && (time < LONGEST_WINDOW || rounds < LEAST_ROUNDS) {
+            return;
+        }
+        let mean = time / rounds;
         match phase {
-            TRY_SPIN if time > WINDOW_ROUNDS * (before + before / 2) => self.keep(SLEEP, now),
-            _ if !is_over => {}
-            MEASURE_SPIN if mean < LEAST_SLOW_ROUND || now < self.next_trial.load(Relaxed) => {
-                self.begin(SPIN);
-            }
-            MEASURE_SPIN => self.try_other(TRY_SLEEP, mean),
-            MEASURE_SLEEP => self.try_other(TRY_SPIN, mean),
-            TRY_SLEEP if is_shorter(mean, before) => self.change(SLEEP, now),
-            TRY_SLEEP => self.keep(SPIN, now),
-            _ if is_shorter(mean, before) => self.change(SPIN, now),
-            _ => self.keep(SLEEP, now),
+            MEASURE_SPIN if mean < LEAST_SLOW_ROUND => self.begin(SPIN, now),
+            MEASURE_SPIN => self.try_other(TRY_SLEEP, mean, now),
+            MEASURE_SLEEP => self.try_other(TRY_SPIN, mean, now),
+            TRY_SLEEP => self.decide(if is_shorter(mean, before) { SLEEP } else { SPIN }, now),
+            _ => self.decide(if is_shorter(mean, before) { SPIN } else { SLEEP }, now),
         }
     }
 
-    fn begin(&self, phase: u64) {
+    fn begin(&self, phase: u64, now: u64) {
         self.rounds.store(0, Relaxed);
+        self.since.store(now, Relaxed);
         self.phase.store(phase, Relaxed);
     }
 
-    /// Tries the other way, which must be better than `mean`.
-    fn try_other(&self, phase: u64, mean: u64) {
+    /// Tries the other way, whose rounds must be shorter than `mean`.
+    fn try_other(&self, phase: u64, mean: u64, now: u64) {
         self.mean_before.store(mean, Relaxed);
-        self.begin(phase);
+        self.begin(phase, now);
     }
 
-    /// The other way was better.
-    fn change(&self, phase: u64, now: u64) {
-        self.doublings.store(0, Relaxed);
-        self.next_trial.store(now + SHORTEST_TIME, Relaxed);
-        self.begin(phase);
-    }
-
-    /// The other way was not better.
-    fn keep(&self, phase: u64, now: u64) {
-        let doublings = (self.doublings.load(Relaxed) + 1).min(MOST_DOUBLINGS);
+    /// Begins `phase`, and sets the time of the next trial.
+    fn decide(&self, phase: u64, now: u64) {
+        let is_soon = now.saturating_sub(self.next_trial.load(Relaxed)) <= SOON;
+        let doublings = self.doublings.load(Relaxed) + 1;
+        let doublings = if is_soon { doublings.min(MOST_DOUBLINGS) } else { 0 };
         self.doublings.store(doublings, Relaxed);
         self.next_trial.store(now + (SHORTEST_TIME << doublings), Relaxed);
-        self.begin(phase);
+        self.begin(phase, now);
     }
 }
 
@@ -169,7 +184,7 @@ mod tests {
     const US: u64 = 1_000;
     const MS: u64 = MILLISECOND;
 
-    /// A barrier whose rounds take this long, and have a slow wait each if they are spun.
+    /// A barrier in whose rounds a member loses its core, if they are spun.
     struct Rounds {
         times: RoundTimes,
         now: u64,
@@ -193,7 +208,7 @@ mod tests {
                 } else {
                     self.spun += spin_round;
                     self.now += spin_round;
-                    self.times.wait_was_slow();
+                    self.times.member_lost_its_core(self.now);
                 }
                 self.times.round_is_over(|| self.now);
             }
@@ -213,7 +228,7 @@ mod tests {
         assert!(rounds.pass(1000 * MS, 150 * US, 40 * US) > 0.9);
         assert!(rounds.pass(10_000 * MS, 5000 * US, 40 * US) > 0.97);
         // The machine has become quiet.
-        rounds.pass(1500 * MS, US, 40 * US);
+        rounds.pass(2000 * MS, US, 40 * US);
         assert_eq!(rounds.pass(1000 * MS, US, 40 * US), 0.0);
     }
 
@@ -226,8 +241,26 @@ mod tests {
     }
 
     #[test]
-    fn rare_rounds_are_mostly_spun() {
-        let mut rounds = Rounds::new();
-        assert!(rounds.pass(10_000 * MS, 100 * MS, 100 * MS) < 0.5, "a trial takes a few rounds");
+    fn after_a_long_yield_members_sleep_at_once_and_longer_each_time() {
+        let times = RoundTimes::new();
+        let mut now = 1000 * MS;
+        for expected in [100, 200, 400] {
+            times.yield_was_long(now);
+            times.yield_was_long(now);
+            assert!(times.sleeps());
+            let start = now;
+            while times.sleeps() {
+                now += MS;
+                times.round_is_over(|| now);
+            }
+            let slept = (now - start) / MS;
+            assert!((expected..expected + 10).contains(&slept), "{slept} ms instead of {expected}");
+        }
+        // In the trial, and ever after, rounds are short.
+        for _ in 0..100_000 {
+            now += US;
+            times.round_is_over(|| now);
+        }
+        assert!(!times.sleeps());
     }
 }

@@ -15,12 +15,15 @@ const BITS: u32 = 4;
 static ROOMS: [Room; 1 << BITS] =
     [const { Room { door: Mutex::new(()), bell: Condvar::new() } }; 1 << BITS];
 
-pub(super) fn sleep(word: &AtomicU64, seen: u64, longest: Duration) {
+pub(super) fn sleep(word: &AtomicU64, seen: u64, longest: Option<Duration>) {
     let room = &ROOMS[hash(word, BITS)];
     let door = room.door.lock().unwrap_or_else(PoisonError::into_inner);
-    // Whoever changes the word after this look comes through the door, and so finds us asleep.
+    // A thread that changes the word after this look passes the door, and so rings when this one is asleep.
     if word.load(Ordering::SeqCst) == seen {
-        drop(room.bell.wait_timeout(door, longest));
+        match longest {
+            Some(longest) => drop(room.bell.wait_timeout(door, longest)),
+            None => drop(room.bell.wait(door)),
+        }
     }
 }
 

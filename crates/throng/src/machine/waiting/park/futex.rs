@@ -48,15 +48,16 @@ pub(super) fn usage() -> Option<Usage> {
     (has_words && has_time).then_some(Usage { on_core, sleeps: asked, preemptions: not_asked })
 }
 
-pub(super) fn sleep(word: &AtomicU64, seen: u64, longest: Duration) {
-    let time = TimeSpec {
+pub(super) fn sleep(word: &AtomicU64, seen: u64, longest: Option<Duration>) {
+    let time = longest.map(|longest| TimeSpec {
         seconds: longest.as_secs() as i64,
         nanoseconds: i64::from(longest.subsec_nanos()),
-    };
-    // SAFETY: the kernel reads 4 bytes of the word, which is 8 bytes long, and the time, which
+    });
+    let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
+    // SAFETY: the kernel reads 4 bytes of the word, which is 8 bytes long, and the time, if there is one, which
     // lives until the call returns. All results, errors too, mean: look again.
     unsafe {
-        syscall(FUTEX, ptr::from_ref(word).cast::<u32>(), WAIT, seen as u32, &raw const time);
+        syscall(FUTEX, ptr::from_ref(word).cast::<u32>(), WAIT, seen as u32, time);
     }
 }
 

@@ -4,9 +4,9 @@
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// Sleeps until [`wake_all`] is called for `word`, if it is still `seen`; for `longest` at most. May
-/// return early.
-pub(super) fn sleep(word: &AtomicU64, seen: u64, longest: Duration) {
+/// Sleeps until [`wake_all`] is called for `word`, if it is still `seen`, and at most for `longest`, if that is a time.
+/// May return early.
+pub(super) fn sleep(word: &AtomicU64, seen: u64, longest: Option<Duration>) {
     here::sleep(word, seen, longest);
 }
 
@@ -57,7 +57,7 @@ mod tests {
     use std::thread;
     use std::time::Instant;
 
-    type Sleep = fn(&AtomicU64, u64, Duration);
+    type Sleep = fn(&AtomicU64, u64, Option<Duration>);
     type Wake = fn(&AtomicU64);
 
     /// Both kinds, whichever is used here.
@@ -69,7 +69,7 @@ mod tests {
     fn a_changed_word_ends_the_sleep_at_once() {
         for (name, sleep, _) in kinds() {
             let start = Instant::now();
-            sleep(&AtomicU64::new(1), 0, Duration::from_secs(10));
+            sleep(&AtomicU64::new(1), 0, Some(Duration::from_secs(10)));
             assert!(start.elapsed() < Duration::from_secs(5), "{name}");
         }
     }
@@ -78,7 +78,7 @@ mod tests {
     fn a_sleep_without_wake_up_lasts_its_longest() {
         for (name, sleep, _) in kinds() {
             let start = Instant::now();
-            sleep(&AtomicU64::new(0), 0, Duration::from_millis(20));
+            sleep(&AtomicU64::new(0), 0, Some(Duration::from_millis(20)));
             assert!(start.elapsed() >= Duration::from_millis(10), "{name}");
         }
     }
@@ -91,21 +91,23 @@ mod tests {
     #[test]
     fn sleeping_threads_are_woken() {
         for (name, sleep, wake_all) in kinds() {
-            let word = AtomicU64::new(0);
-            let start = Instant::now();
-            thread::scope(|scope| {
-                for _ in 0..3 {
-                    scope.spawn(|| {
-                        while word.load(SeqCst) == 0 {
-                            sleep(&word, 0, Duration::from_secs(20));
-                        }
-                    });
-                }
-                thread::sleep(Duration::from_millis(30));
-                word.store(1, SeqCst);
-                wake_all(&word);
-            });
-            assert!(start.elapsed() < Duration::from_secs(10), "{name}");
+            for longest in [Some(Duration::from_secs(20)), None] {
+                let word = AtomicU64::new(0);
+                let start = Instant::now();
+                thread::scope(|scope| {
+                    for _ in 0..3 {
+                        scope.spawn(|| {
+                            while word.load(SeqCst) == 0 {
+                                sleep(&word, 0, longest);
+                            }
+                        });
+                    }
+                    thread::sleep(Duration::from_millis(30));
+                    word.store(1, SeqCst);
+                    wake_all(&word);
+                });
+                assert!(start.elapsed() < Duration::from_secs(10), "{name}, {longest:?}");
+            }
         }
     }
 }
