@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use throng::ShapeError;
-use throng::barrier::{About, Broken, Meeting, Method, Registered, Shape};
+use throng::barrier::{About, Broken, Meeting, Method, Registered, Shape, Tally};
 use throng::machine::{Line, Machine, Place, WayOut, Word};
 use throng_check::workload::Entrance;
 
@@ -17,7 +17,11 @@ fn word<M: Machine>(value: u64, name: &'static str, index: usize) -> Line<M::Wor
 
 /// The broken barriers from which, in some schedule of any world, somebody never comes back.
 pub(crate) fn hanging<M: Machine>() -> Vec<Registered<M>> {
-    vec![Registered::of::<CountsDown<M, { COPIES_FLAGS }>>(), Registered::of::<OneCounter<M>>()]
+    vec![
+        Registered::of::<CountsDown<M, { COPIES_FLAGS }>>(),
+        Registered::of::<OneCounter<M>>(),
+        Registered::of::<SwitchesAtOnce<M>>(),
+    ]
 }
 
 /// As it should be: the checks must not complain.
@@ -221,6 +225,43 @@ impl<M: Machine> Meeting<M> for StopsShort<M> {
             waited.ok_or(Broken)?;
         }
         Ok(())
+    }
+}
+
+/// Two barriers. Rank 0 decides at which of them its members meet.
+#[derive(Debug)]
+pub(crate) struct SwitchesAtOnce<M: Machine> {
+    barriers: [Tally<M>; 2],
+    chosen: Line<M::Word>,
+}
+
+impl<M: Machine> Method<M> for SwitchesAtOnce<M> {
+    const ABOUT: About = about("switches-at-once");
+
+    fn build(shape: &Shape) -> Result<Self, ShapeError> {
+        let barriers = [Tally::build(shape)?, Tally::build(shape)?];
+        Ok(SwitchesAtOnce { barriers, chosen: word::<M>(0, "chosen", 0) })
+    }
+}
+
+impl<M: Machine> Meeting<M> for SwitchesAtOnce<M> {
+    fn members(&self) -> usize {
+        self.barriers[0].members()
+    }
+
+    fn meet_on(
+        &self,
+        cpu: &M::Cpu,
+        rank: usize,
+        round: u64,
+        way_out: &WayOut<'_, M>,
+    ) -> Result<(), Broken> {
+        if rank == 0 && round == 1 {
+            // BROKEN: should choose for the round after this one, at which another member may be already.
+            self.chosen.store(1, SeqCst);
+        }
+        let chosen = &self.barriers[self.chosen.load(SeqCst) as usize];
+        chosen.meet_unranked(cpu, way_out).expect("its members have no ranks").map(drop)
     }
 }
 

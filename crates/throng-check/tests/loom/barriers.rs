@@ -3,7 +3,7 @@
 use libtest_mimic::Trial;
 use throng::barrier::{FanIn, Flags, Registered, Reinit, Shape, WakeUp, methods};
 use throng::machine::Cpu;
-use throng_check::workload::{ObservedEntrance, ObservedMeeting, ObservedTeam};
+use throng_check::workload::{ObservedEntrance, ObservedMeeting, ObservedTeam, alternating};
 use throng_check::worlds::Loom;
 
 use crate::broken::barriers as broken;
@@ -78,7 +78,7 @@ fn shapes(method: &Registered<Loom>, members: usize) -> Vec<(String, Shape)> {
         shapes.push((name, shape));
     };
     match method.about.name {
-        "shaped" | "tally" | "central" => {}
+        "shaped" | "tally" | "count-and-release" | "central" | "alternating" => {}
         "dissemination" => add(2, padded, WakeUp::Global, Reinit::Clear),
         _ => {
             add(2, packed, WakeUp::Tree, Reinit::Count);
@@ -118,6 +118,15 @@ impl Plan {
         match method {
             // In every step all write and all wait, so there is more to try than in trees.
             "dissemination" => Plan { of_three_once: 1, of_crowd: 0, ..usual },
+            // Four rounds, so that both methods have been left.
+            "alternating" => Plan {
+                rounds_of_two: 5,
+                of_two: 2,
+                of_three: 0,
+                of_three_once: 0,
+                of_crowd: 0,
+                ..usual
+            },
             // The same, twice a round.
             "grouped" => Plan {
                 of_two: 2,
@@ -136,7 +145,7 @@ impl Plan {
 pub(crate) fn trials() -> Vec<Trial> {
     let more = usize::from(harness::effort() > 1);
     let mut trials = Vec::new();
-    for method in methods::<Loom>() {
+    for method in methods::<Loom>().into_iter().chain([alternating()]) {
         let name = method.about.name;
         let plan = Plan::of(name);
         let mut add = |size: Size, shape_count| {

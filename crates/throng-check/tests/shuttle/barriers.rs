@@ -3,7 +3,7 @@
 use libtest_mimic::Trial;
 use throng::barrier::{FanIn, Flags, Registered, Reinit, Shape, WakeUp, methods};
 use throng::machine::Cpu;
-use throng_check::workload::{ObservedEntrance, ObservedMeeting, ObservedTeam};
+use throng_check::workload::{ObservedEntrance, ObservedMeeting, ObservedTeam, alternating};
 use throng_check::worlds::{Schedules, Shuttle};
 
 use super::SEED;
@@ -82,7 +82,7 @@ fn shapes(members: usize) -> [Shape; 4] {
 pub(crate) fn trials() -> Vec<Trial> {
     let effort = harness::effort();
     let mut trials = Vec::new();
-    for method in methods::<Shuttle>() {
+    for method in methods::<Shuttle>().into_iter().chain([alternating()]) {
         let name = method.about.name;
         for (way, schedules) in WAYS {
             for (members, rounds, count) in [(4, 4, 400), (7, 3, 160), (16, 3, 40)] {

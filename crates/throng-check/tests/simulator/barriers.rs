@@ -5,7 +5,7 @@ use libtest_mimic::Trial;
 use throng::barrier::{Anonymous, FanIn, Flags, Registered, Reinit, Shape, WakeUp, methods};
 use throng::machine::Cpu;
 use throng::topology::Topology;
-use throng_check::workload::{ObservedEntrance, ObservedMeeting, ObservedTeam};
+use throng_check::workload::{ObservedEntrance, ObservedMeeting, ObservedTeam, alternating};
 use throng_sim::spec::{Preset, presets};
 use throng_sim::{End, Faults, MachineSpec, Outcome, Sim, SimCpu, Simulation};
 
@@ -270,7 +270,7 @@ fn aborted(method: Registered<Sim>, trial: &str, seed: u64) {
 pub(crate) fn trials() -> Vec<Trial> {
     let effort = harness::effort() as u64;
     let mut trials = Vec::new();
-    for method in methods::<Sim>() {
+    for method in methods::<Sim>().into_iter().chain([alternating()]) {
         let mut add = |what: &str, check: fn(Registered<Sim>, &str, u64)| {
             let name = format!("barriers::{}::{what}", method.about.name);
             let trial = name.clone();

@@ -15,7 +15,7 @@ use throng::barrier::{
 use throng::machine::{Cpu, Native, Patience, WayOut};
 use throng_check::history::Visit;
 use throng_check::spec::{Violation, check_anonymous, check_rounds, check_team};
-use throng_check::workload::Letters;
+use throng_check::workload::{Letters, alternating};
 
 use crate::broken::barriers as broken;
 use crate::harness::{self, is_caught, passes};
@@ -289,7 +289,7 @@ fn sleeps(name: &str, members: usize, wait: impl Fn() -> WaitResult + Sync) {
 pub(crate) fn trials() -> Vec<Trial> {
     let effort = harness::effort() as u64;
     let mut trials = Vec::new();
-    for method in methods::<Native>() {
+    for method in methods::<Native>().into_iter().chain([alternating()]) {
         let name = method.about.name;
         let crowds = [(1, 50_000), (2, 20_000), (3, 3_000), (5, 2_000), (8, 1_000), (33, 100)];
         for (members, rounds) in crowds {
