@@ -1,4 +1,4 @@
-//! What the first structures of a process cost. Alone in this file, and so in its process: the topology is read once.
+//! What the first structures of a process cost. One test, so that the process is its own: the topology is read once.
 
 #![cfg(target_os = "linux")]
 
@@ -13,9 +13,16 @@ fn reads() -> Option<u64> {
     counts.lines().find_map(|line| line.strip_prefix("syscr: "))?.trim().parse().ok()
 }
 
+/// Whether this thread may use all cores of a list like `0-15`.
+fn all_are_ours(online: &str) -> bool {
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    allowed.is_some_and(|allowed| allowed.trim() == online.trim())
+}
+
 /// To read a topology takes dozens of reads.
 #[test]
-fn the_first_structures_of_a_process_read_no_files() {
+fn the_first_structures_of_a_process_read_no_files_and_a_large_barrier_few() {
     let members = thread::available_parallelism().map_or(1, |cores| cores.get().min(2));
     let (Some(before), Some(meanwhile)) = (reads(), reads()) else {
         eprintln!("/proc/self/io cannot be read: nothing is checked");
@@ -29,4 +36,16 @@ fn the_first_structures_of_a_process_read_no_files() {
     pool.push(1).expect("it is open");
     let after = reads().expect("it could be read before");
     assert_eq!(after - meanwhile, meanwhile - before, "reads of others than this test");
+
+    // More members than cores, so that the number of caches does not matter.
+    let crowd = Barrier::new(4096);
+    let at_last = reads().expect("it could be read before");
+    let of_barrier = (at_last - after) - (meanwhile - before);
+    assert!(of_barrier <= 1 || of_barrier > 20, "{of_barrier} reads: neither one file nor all");
+    if fs::read_to_string("/sys/devices/system/cpu/online")
+        .is_ok_and(|online| all_are_ours(&online))
+    {
+        assert_eq!(of_barrier, 1, "one file tells whether there are more cores");
+    }
+    drop(crowd);
 }
