@@ -1,6 +1,7 @@
 //! The default barrier.
 
 use std::borrow::Cow;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::thread;
 use std::time::Duration;
 
@@ -11,10 +12,10 @@ use crate::topology::Topology;
 
 /// A barrier for n threads, shaped like the machine. A drop-in for [`std::sync::Barrier`].
 ///
-/// Threads meet by the method that suits their number and the machine ([`Shaped`]). They wait by
-/// spinning for 20 microseconds, then let others run for as long as 80, then sleep; where sleeping
-/// turns out to have been too soon, they stay awake longer, up to 2 ms ([`Patience`]). Where there are
-/// more threads than cores they hardly spin.
+/// Threads meet by the method that suits their number and the machine ([`Shaped`]). A waiting thread spins for 20
+/// microseconds and then sleeps; if it slept through a short wait, it spins for longer the next time, up to 200
+/// ([`Patience`]). If there are more threads than cores it hardly spins, but yields for 50 microseconds. If other
+/// programs take the cores of members, and rounds are shorter that way, members sleep at once.
 ///
 /// ```
 /// use std::thread;
@@ -231,6 +232,10 @@ impl Barrier {
         self.meeting.is_broken()
     }
 }
+
+// A member that panics outside `wait` has changed nothing; one that panics in it has broken the barrier.
+impl UnwindSafe for Barrier {}
+impl RefUnwindSafe for Barrier {}
 
 /// Aborts a [`Barrier`] when a panic drops it: see [`Barrier::abort_on_panic`].
 #[derive(Debug)]

@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering::AcqRel;
 
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
-use crate::machine::{Line, Machine, Native, Place, Word};
+use crate::machine::{Line, Machine, Native, NativeWord, Place, Word};
 
 /// A counter that is one word and one instruction.
 ///
@@ -30,9 +30,16 @@ impl<M: Machine> Hardware<M> {
 
 impl Hardware {
     /// A counter that starts at 0.
+    ///
+    /// ```
+    /// use throng::counter::Hardware;
+    ///
+    /// static IDS: Hardware = Hardware::new();
+    /// assert_eq!(IDS.next(), 0);
+    /// ```
     #[must_use]
-    pub fn new() -> Self {
-        Self::on_machine()
+    pub const fn new() -> Self {
+        Hardware { next: Line::of(NativeWord::constant(0)) }
     }
 
     /// The next number.

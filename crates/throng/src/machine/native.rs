@@ -192,6 +192,11 @@ impl Word<Native> for NativeWord {
 }
 
 impl NativeWord {
+    /// The same as [`new`](Word::new), for constants.
+    pub(crate) const fn constant(value: u64) -> Self {
+        NativeWord(AtomicU64::new(value))
+    }
+
     /// The word as it is, for tests of what sleeps on it.
     #[cfg(test)]
     pub(super) fn atomic(&self) -> &AtomicU64 {

@@ -98,6 +98,11 @@ impl<T> Line<T> {
         Line(content(&M::spot(place)))
     }
 
+    /// Returns a line of content that was made without a spot: for constants.
+    pub(crate) const fn of(content: T) -> Self {
+        Line(content)
+    }
+
     /// The content, taken off its line.
     pub fn into_inner(self) -> T {
         self.0

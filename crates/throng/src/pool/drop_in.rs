@@ -16,14 +16,15 @@
 //! assert_eq!((many.pop(), many.pop()), (Some(1), None));
 //! ```
 //!
-//! One thing differs: `SegQueue::new` is not `const`. New programs take [`Queue`], which can also wait and be
-//! closed.
+//! New programs take [`Queue`], which can also wait and be closed.
 
+use std::fmt;
+
+pub use super::queue::IntoIter;
 use super::{PushError, Queue, QueueShape};
 use crate::machine::Native;
 
 /// A bounded queue; `push` and `pop` never wait.
-#[derive(Debug)]
 pub struct ArrayQueue<T> {
     queue: Queue<T>,
 }
@@ -97,7 +98,6 @@ impl<T> ArrayQueue<T> {
 }
 
 /// An unbounded queue; `pop` never waits.
-#[derive(Debug)]
 pub struct SegQueue<T> {
     queue: Queue<T>,
 }
@@ -105,7 +105,7 @@ pub struct SegQueue<T> {
 impl<T> SegQueue<T> {
     /// An empty queue.
     #[must_use]
-    pub fn new() -> Self {
+    pub const fn new() -> Self {
         SegQueue { queue: Queue::unbounded() }
     }
 
@@ -149,15 +149,15 @@ impl<T> Default for SegQueue<T> {
     }
 }
 
-/// The items of a queue, taken out one by one.
-#[derive(Debug)]
-pub struct IntoIter<T>(Queue<T>);
+impl<T> fmt::Debug for ArrayQueue<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("ArrayQueue { .. }")
+    }
+}
 
-impl<T> Iterator for IntoIter<T> {
-    type Item = T;
-
-    fn next(&mut self) -> Option<T> {
-        self.0.try_pop().ok()
+impl<T> fmt::Debug for SegQueue<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("SegQueue { .. }")
     }
 }
 
@@ -166,7 +166,7 @@ impl<T> IntoIterator for ArrayQueue<T> {
     type IntoIter = IntoIter<T>;
 
     fn into_iter(self) -> IntoIter<T> {
-        IntoIter(self.queue)
+        self.queue.into_iter()
     }
 }
 
@@ -175,7 +175,7 @@ impl<T> IntoIterator for SegQueue<T> {
     type IntoIter = IntoIter<T>;
 
     fn into_iter(self) -> IntoIter<T> {
-        IntoIter(self.queue)
+        self.queue.into_iter()
     }
 }
 

@@ -38,6 +38,9 @@ const RESTLESS: [Levels; 7] = [
     groups(1).and(3),
 ];
 
+/// All shapes.
+pub(super) const WHOLE: &[Levels] = &LADDER;
+
 /// The shapes, up to the first that has more levels of groups than `depth`.
 pub(super) fn ladder(depth: u32) -> &'static [Levels] {
     up_to(&LADDER, depth)

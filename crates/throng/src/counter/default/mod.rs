@@ -50,12 +50,13 @@ mod tuner;
 use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 use super::gathering::{Groups, Levels, SLOTS};
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
-use crate::machine::{Cpu, Line, Machine, Native, NativeCpu, Place, Word};
+use crate::machine::{Cpu, Line, Machine, Native, NativeCpu, NativeWord, Place, Word};
 use policy::{Look, Next, State};
 use tuner::Tuner;
 
@@ -66,6 +67,9 @@ const FLAT_FROM: u64 = 1 << 62;
 /// Passed by no number that anyone draws: the window of a counter that needs no looks, but for the one
 /// at [`FLAT_FROM`].
 const NEVER: u32 = 62;
+
+/// The window of a new counter: numbers from one look to the next, as a power of two.
+const FIRST_WINDOW: u32 = 8;
 
 /// After so many units of [`Cpu::pause`] somebody else has fetched, if there is a crowd.
 const UNTIL_OTHERS_HAVE_IT: u32 = 4;
@@ -94,10 +98,15 @@ impl Mode {
     /// One word, and no number below 2^63 but 0 is followed by a look.
     const FLAT_FOR_EVER: Mode = Mode(Self::CROWD - 1);
 
+    /// One word, and a look after each `2^window` numbers.
+    const fn flat(window: u32) -> Self {
+        Mode((1 << window) - 1)
+    }
+
     fn new(next: Next) -> Self {
         let Next { levels, window } = next;
         if levels == Levels::FLAT {
-            Mode((1 << window) - 1)
+            Mode::flat(window)
         } else {
             Mode(Self::CROWD | levels.bits() << 8 | u64::from(window))
         }
@@ -233,7 +242,7 @@ impl Builder {
     fn first_mode(&self, ladder: &[Levels], depth: u32) -> Mode {
         let (levels, window) = match self.policy {
             _ if self.start >= FLAT_FROM => return Mode::FLAT_FOR_EVER,
-            Policy::Measured if ladder.len() > 1 => (Levels::FLAT, 8),
+            Policy::Measured if ladder.len() > 1 => (Levels::FLAT, FIRST_WINDOW),
             Policy::Measured => return Mode::FLAT_FOR_EVER,
             Policy::Stay(levels) => (levels.at_most(depth), NEVER),
             Policy::Restless => (ladder[ladder.len() - 1], 0),
@@ -306,10 +315,29 @@ pub struct Stats {
 }
 
 impl Counter {
-    /// A counter that starts at 0.
+    /// Returns a counter that starts at 0. Allocates nothing until it gathers callers in groups.
+    ///
+    /// ```
+    /// use throng::Counter;
+    ///
+    /// static IDS: Counter = Counter::new();
+    /// assert_eq!(IDS.next(), 0);
+    /// ```
     #[must_use]
-    pub fn new() -> Self {
-        Self::builder().build()
+    pub const fn new() -> Self {
+        Counter {
+            root: Line::of(NativeWord::constant(0)),
+            way: Line::of(Way {
+                mode: NativeWord::constant(Mode::flat(FIRST_WINDOW).0),
+                changes: NativeWord::constant(0),
+                groups: OnceLock::new(),
+            }),
+            tuner: Tuner::from_zero(),
+            ladder: ladder::WHOLE,
+            policy: Policy::Measured,
+            depth: u32::MAX,
+            slots: SLOTS,
+        }
     }
 
     /// Makes a counter to order.
@@ -336,6 +364,10 @@ impl Counter {
         self.next_many_on(THIS, count)
     }
 }
+
+// No call leaves a counter half changed.
+impl<M: Machine> UnwindSafe for Counter<M> {}
+impl<M: Machine> RefUnwindSafe for Counter<M> {}
 
 impl<M: Machine> fmt::Debug for Counter<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -580,6 +612,17 @@ mod tests {
 
     fn groups_of(heights: &[u32]) -> Levels {
         Levels::of_heights(heights).unwrap()
+    }
+
+    /// The constant is written apart from what builds counters on any machine.
+    #[test]
+    fn a_constant_counter_is_like_one_that_was_built() {
+        let words = |counter: &Counter| {
+            let mode = counter.way.mode.load(Relaxed);
+            let Counter { policy, depth, slots, ladder, .. } = *counter;
+            (counter.stats(), mode, counter.tuner.state().to_words(), policy, depth, slots, ladder)
+        };
+        assert_eq!(words(&const { Counter::new() }), words(&Counter::builder().build()));
     }
 
     #[test]

@@ -181,12 +181,12 @@ impl State {
     }
 
     /// As numbers that words can hold, one by one.
-    pub(super) fn to_words(self) -> [u64; STATE_WORDS] {
+    pub(super) const fn to_words(self) -> [u64; STATE_WORDS] {
         let ([first, second], [time, numbers]) = (self.counts, self.tried);
         [
             self.time,
             self.number,
-            self.mixed.into(),
+            self.mixed as u64,
             self.home as u64,
             self.rate.to_bits(),
             self.load.to_bits(),
@@ -198,11 +198,11 @@ impl State {
             self.trial as u64,
             self.convinced,
             self.failed,
-            u64::from(self.upward) | u64::from(self.fallen) << 1,
+            self.upward as u64 | (self.fallen as u64) << 1,
             self.waited,
             self.patience,
             self.credit.to_bits(),
-            self.window.into(),
+            self.window as u64,
             self.moves,
             time.to_bits(),
             numbers.to_bits(),

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use super::policy::{STATE_WORDS, State};
-use crate::machine::{Line, Machine, Place, Word};
+use crate::machine::{Line, Machine, Native, NativeWord, Place, Word};
 
 /// Nobody is looking.
 const FREE: u64 = u64::MAX;
@@ -20,6 +20,20 @@ pub(super) struct Tuner<M: Machine> {
     /// The number at which the present look began, or [`FREE`].
     looking: Line<M::Word>,
     state: Line<[M::Word; STATE_WORDS]>,
+}
+
+impl Tuner<Native> {
+    /// The same as [`new`](Tuner::new) for a counter that begins at 0, for constants.
+    pub(super) const fn from_zero() -> Self {
+        let values = State::new(0).to_words();
+        let mut words = [const { NativeWord::constant(0) }; STATE_WORDS];
+        let mut index = 0;
+        while index < STATE_WORDS {
+            words[index] = NativeWord::constant(values[index]);
+            index += 1;
+        }
+        Tuner { looking: Line::of(NativeWord::constant(FREE)), state: Line::of(words) }
+    }
 }
 
 impl<M: Machine> Tuner<M> {

@@ -18,7 +18,7 @@ use super::words::{
     CLOSED, DRAW_PUSH, FROZEN, HEAD_CLOSED, Head, MOST_ROOM, NoRoom, ONE, Tail, Ticket,
 };
 use super::{Queue, QueueShape};
-use crate::machine::{BusyCores, Machine, Place, Word};
+use crate::machine::{Machine, Native, NativeWord, Place, Word};
 use crate::pool::PopError;
 
 /// Producers of smaller queues always look before they draw: void draws would be too frequent.
@@ -40,8 +40,6 @@ pub(super) struct Hints<T, M: Machine> {
     collisions_next: M::Word,
     /// How often a call polls for another one that is in progress.
     polls: M::Word,
-    /// Whether other threads want the cores of the threads that wait here.
-    pub(super) busy: BusyCores,
     /// How many pauses a consumer makes that may wait and found no item.
     pub(super) item_pauses: M::Word,
     pub(super) left: Left<M>,
@@ -53,6 +51,23 @@ pub(super) struct Hints<T, M: Machine> {
     pub(super) first: Ring<T, M>,
 }
 
+impl<T> Hints<T, Native> {
+    /// The same as [`new`](Hints::new) for an unbounded queue, for constants.
+    pub(super) const fn unbounded() -> Self {
+        Hints {
+            pushes_look_first: NativeWord::constant(1),
+            collisions_to_go: NativeWord::constant(1),
+            collisions_next: NativeWord::constant(1),
+            polls: NativeWord::constant(QueueShape::UNBOUNDED.polls as u64),
+            item_pauses: NativeWord::constant(1),
+            left: Left::none_yet(),
+            last: NativeWord::constant(0),
+            front: NativeWord::constant(0),
+            first: Ring::none_yet(),
+        }
+    }
+}
+
 impl<T, M: Machine> Hints<T, M> {
     pub(super) fn new(start: Ticket, shape: &QueueShape, spot: &M::Spot) -> Self {
         let links = M::spot(Place::named("links").of_addresses());
@@ -61,7 +76,6 @@ impl<T, M: Machine> Hints<T, M> {
             collisions_to_go: M::Word::new(1, spot),
             collisions_next: M::Word::new(1, spot),
             polls: M::Word::new(u64::from(shape.polls), spot),
-            busy: BusyCores::new(),
             item_pauses: M::Word::new(1, spot),
             left: Left::new(spot, &links),
             last: M::Word::new(0, &links),
@@ -84,6 +98,15 @@ impl<T, M: Machine> Hints<T, M> {
     #[inline(always)]
     pub(super) fn pops_by_fetch_add(&self) -> bool {
         self.collisions_to_go.load(Relaxed) == 0
+    }
+
+    #[cfg(test)]
+    pub(super) fn values(&self) -> [u64; 5] {
+        let Hints {
+            pushes_look_first, collisions_to_go, collisions_next, polls, item_pauses, ..
+        } = self;
+        [pushes_look_first, collisions_to_go, collisions_next, polls, item_pauses]
+            .map(|word| word.load(Relaxed))
     }
 
     #[cfg(test)]

@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 
 use super::ring::Seat;
 use super::words::Ticket;
-use crate::machine::{Line, Machine, Place, Word};
+use crate::machine::{Line, Machine, Native, NativeWord, Place, Word};
 
 /// Which side left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,10 +100,25 @@ struct Table<M: Machine> {
     next: M::Word,
 }
 
+impl Left<Native> {
+    /// The same as [`new`](Left::new), for constants.
+    pub(super) const fn none_yet() -> Self {
+        Left { count: NativeWord::constant(ALWAYS_LOOK), first: NativeWord::constant(0) }
+    }
+}
+
 impl<M: Machine> Left<M> {
     pub(super) fn new(spot: &M::Spot, links: &M::Spot) -> Self {
         let count = if M::has_light_fence() { 0 } else { ALWAYS_LOOK };
         Left { count: M::Word::new(count, spot), first: M::Word::new(0, links) }
+    }
+
+    /// Lets calls skip the table while it is empty, if the machine has light fences. A constant does not know. To be
+    /// called before the first slot can be reached.
+    pub(super) fn look_only_if_any(&self) {
+        if M::has_light_fence() && self.count.load(Relaxed) & ALWAYS_LOOK != 0 {
+            self.count.fetch_and(!ALWAYS_LOOK, SeqCst);
+        }
     }
 
     /// Whether a ticket may have been left: to be called after the plain store that ends a push or a pop.

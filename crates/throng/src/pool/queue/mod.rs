@@ -32,11 +32,11 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::thread;
 
-pub use native::{Drain, Iter};
+pub use native::{Drain, IntoIter, Iter};
 
 use super::{Jobs, PopError, PushError};
 use crate::ShapeError;
-use crate::machine::{Line, Machine, Native, Place, WayOut, Word};
+use crate::machine::{BusyCores, Line, Machine, Native, Place, WayOut, Word};
 use draw::{Confirmed, Drawn, Hints, NoTicket};
 use left::Side;
 use ring::{Ring, Seat};
@@ -122,6 +122,8 @@ pub struct Queue<T, M: Machine = Native> {
     head: Line<M::Word>,
     hints: Line<Hints<T, M>>,
     shape: QueueShape,
+    /// Whether other threads want the cores of the threads that wait here.
+    busy: BusyCores,
 }
 
 // SAFETY: items go from the threads that push them to those that pop or drop them; nothing else of them is shared.
@@ -222,6 +224,7 @@ impl<T, M: Machine> Queue<T, M> {
             head: Line::word::<M>(start.0, Place::named("head")),
             hints: Line::new::<M>(Place::named("hints"), |spot| Hints::new(start, &shape, spot)),
             shape,
+            busy: BusyCores::new(),
         })
     }
 

@@ -1,16 +1,34 @@
 //! The queue on real threads.
 
+use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::Duration;
 
+use super::draw::Hints;
+use super::words::{self, Tail, Ticket};
 use super::{Queue, QueueShape};
-use crate::machine::{Native, WayOut};
+use crate::machine::{BusyCores, Line, Machine, Native, NativeWord, WayOut};
 use crate::pool::{Closed, PopError, PushError};
 
 impl<T> Queue<T> {
-    /// A queue for as many items as there is memory for.
+    /// Returns a queue for as many items as there is memory for. Allocates nothing until the first push.
+    ///
+    /// ```
+    /// use throng::Queue;
+    ///
+    /// static JOBS: Queue<u32> = Queue::unbounded();
+    /// JOBS.push(7).unwrap();
+    /// assert_eq!(JOBS.pop(), Some(7));
+    /// ```
     #[must_use]
-    pub fn unbounded() -> Self {
-        Self::on_machine(QueueShape::UNBOUNDED).expect("nothing can be wrong with it")
+    pub const fn unbounded() -> Self {
+        Queue {
+            tail: Line::of(NativeWord::constant(Tail::new(Ticket::new(0), words::FROZEN, 0).0)),
+            head: Line::of(NativeWord::constant(Ticket::new(0).0)),
+            hints: Line::of(Hints::unbounded()),
+            shape: QueueShape::UNBOUNDED,
+            busy: BusyCores::new(),
+        }
     }
 
     /// A queue for at most `capacity` items.
@@ -124,6 +142,85 @@ impl<T> Queue<T> {
     /// Pops until the queue is empty. Never waits.
     pub fn drain(&self) -> Drain<'_, T> {
         Drain { queue: self }
+    }
+}
+
+// A panic while an item is in a caller's hands leaves the queue as it was.
+impl<T, M: Machine> UnwindSafe for Queue<T, M> {}
+impl<T, M: Machine> RefUnwindSafe for Queue<T, M> {}
+
+impl<T> Default for Queue<T> {
+    fn default() -> Self {
+        Queue::unbounded()
+    }
+}
+
+/// Collects into an unbounded queue.
+///
+/// ```
+/// use throng::Queue;
+///
+/// let queue: Queue<char> = "abc".chars().collect();
+/// assert_eq!((queue.pop(), queue.len()), (Some('a'), 2));
+/// ```
+impl<T> FromIterator<T> for Queue<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let mut queue = Queue::unbounded();
+        queue.extend(items);
+        queue
+    }
+}
+
+/// Pushes; waits for room. Items that come after the queue has been closed are dropped.
+impl<T> Extend<T> for Queue<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        (&*self).extend(items);
+    }
+}
+
+/// Pushes; waits for room. Items that come after the queue has been closed are dropped.
+impl<T> Extend<T> for &Queue<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        for item in items {
+            if self.push(item).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// The items of a queue, popped one by one.
+pub struct IntoIter<T> {
+    queue: Queue<T>,
+}
+
+impl<T> Iterator for IntoIter<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.queue.try_pop().ok()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let len = self.queue.len();
+        (len, Some(len))
+    }
+}
+
+impl<T> ExactSizeIterator for IntoIter<T> {}
+
+impl<T> fmt::Debug for IntoIter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IntoIter").field("queue", &self.queue).finish()
+    }
+}
+
+impl<T> IntoIterator for Queue<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter { queue: self }
     }
 }
 

@@ -16,7 +16,7 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 use super::words::{ONE, Ticket};
-use crate::machine::{Cell, Machine, Place, Word};
+use crate::machine::{Cell, Machine, Native, NativeWord, Place, Word};
 
 const FULL: u64 = 1;
 const HELD: u64 = 2;
@@ -197,11 +197,24 @@ pub(super) struct Ring<T, M: Machine> {
     start: M::Word,
     /// The ring holds the tickets whose distance from `start` is below this, in units of 2^-21 tickets.
     span: M::Word,
-    slots: Box<[Slot<T, M>]>,
+    slots: Vec<Slot<T, M>>,
     /// The address of the ring before, 0 if that is the queue's first; not used by the first.
     pub(super) previous: u64,
     /// The address of the ring after, 0 while there is none.
     pub(super) next: M::Word,
+}
+
+impl<T> Ring<T, Native> {
+    /// The same as [`none`](Ring::none), before ticket 0.
+    pub(super) const fn none_yet() -> Self {
+        Ring {
+            start: NativeWord::constant(Ticket::new(0).plus(-1).0),
+            span: NativeWord::constant(ONE),
+            slots: Vec::new(),
+            previous: 0,
+            next: NativeWord::constant(0),
+        }
+    }
 }
 
 impl<T, M: Machine> Ring<T, M> {

@@ -71,6 +71,9 @@ impl<T, M: Machine> Queue<T, M> {
         if found != 0 {
             return found;
         }
+        if last.len() == 0 {
+            self.hints.left.look_only_if_any();
+        }
         let is_worn = start.ahead_of(last.start()) > Ring::<T, M>::MOST_SERVED;
         let slots = if is_worn { last.len() } else { 2 * last.len() };
         let slots = slots.max(1 << self.shape.ring_bits);

@@ -14,6 +14,27 @@ fn tiny(capacity: Option<usize>, ring_bits: u32) -> Queue<u64> {
     Queue::on_machine(QueueShape::tiny(capacity, ring_bits)).expect("it can be built")
 }
 
+/// The constant is written apart from what builds queues on any machine.
+#[test]
+fn a_constant_queue_is_like_one_that_was_built() {
+    let words = |queue: &Queue<u64>| {
+        let Hints { left, last, front, first, .. } = &*queue.hints;
+        let words = [&queue.tail, &queue.head].map(|word| word.load(SeqCst));
+        let links = [last, front].map(|word| word.load(SeqCst));
+        let hints = queue.hints.values();
+        (words, links, hints, left.is_any(), first.start(), first.len(), queue.shape)
+    };
+    let built = Queue::on_machine(QueueShape::UNBOUNDED).expect("it can be built");
+    let constant = const { Queue::unbounded() };
+    assert_eq!(words(&constant), words(&built));
+    for queue in [&constant, &built] {
+        queue.push(7).expect("it is open");
+        // The table of left tickets is looked at only if need be.
+        assert_eq!(queue.hints.left.may_be_any(), !Native::has_light_fence());
+    }
+    assert_eq!(words(&constant).0, words(&built).0);
+}
+
 #[test]
 fn items_leave_as_they_came() {
     for ring_bits in [0, 1, 3, 8] {

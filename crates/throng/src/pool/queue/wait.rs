@@ -55,7 +55,7 @@ impl<T, M: Machine> Queue<T, M> {
         next: Ticket,
         way_out: &WayOut<'_, M>,
     ) -> bool {
-        let way_out = &way_out.watching(Watch::Cores(&self.hints.busy));
+        let way_out = &way_out.watching(Watch::Cores(&self.busy));
         let enough = (self.capacity().unwrap_or(0) as i64 / 8).clamp(1, ENOUGH_ROOM);
         let has_less = |head: u64, room| {
             let head = Head(head);
@@ -69,7 +69,7 @@ impl<T, M: Machine> Queue<T, M> {
     ///
     /// The looks are at the slot of the next item, so that they do not take the tail's line from the producers.
     pub(super) fn wait_for_item(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> bool {
-        let way_out = &way_out.watching(Watch::Cores(&self.hints.busy));
+        let way_out = &way_out.watching(Watch::Cores(&self.busy));
         let is_empty = |tail| {
             let tail = Tail(tail);
             !tail.is_closed() && tail.next().ahead_of(self.head().next()) <= 0

@@ -40,7 +40,7 @@
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 
-use crate::machine::{BusyCores, Line, Machine, Place, Word};
+use crate::machine::{BusyCores, Line, Machine, Native, NativeWord, Place, Word};
 
 pub(super) const AWAKE: u64 = 0;
 pub(super) const ASLEEP: u64 = 1;
@@ -85,16 +85,20 @@ pub(super) struct Idle<M: Machine>(Line<IdleLine<M>>);
 #[derive(Debug)]
 struct IdleLine<M: Machine> {
     word: M::Word,
-    /// Whether the light fence is one.
-    has_light_fence: bool,
     busy: BusyCores,
+}
+
+impl Idle<Native> {
+    /// The same as [`new`](Idle::new), for constants.
+    pub(super) const fn of_nobody() -> Self {
+        Idle(Line::of(IdleLine { word: NativeWord::constant(0), busy: BusyCores::new() }))
+    }
 }
 
 impl<M: Machine> Idle<M> {
     pub(super) fn new() -> Self {
         Idle(Line::new::<M>(Place::named("pool idle"), |spot| IdleLine {
             word: M::Word::new(0, spot),
-            has_light_fence: M::has_light_fence(),
             busy: BusyCores::new(),
         }))
     }
@@ -108,10 +112,10 @@ impl<M: Machine> Idle<M> {
         IdleState(self.0.word.load(Acquire))
     }
 
-    /// The state, for a push that has just stored `PUSHING`.
+    /// The state, for a push that has just stored `PUSHING`, on a machine that has light fences or not.
     #[inline]
-    pub(super) fn seen_by_push(&self) -> IdleState {
-        if self.0.has_light_fence {
+    pub(super) fn seen_by_push(&self, has_light_fence: bool) -> IdleState {
+        if has_light_fence {
             M::light_fence();
         } else {
             M::fence(SeqCst);

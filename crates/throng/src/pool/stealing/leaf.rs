@@ -172,12 +172,18 @@ pub(super) enum Steal<T> {
     Busy,
 }
 
+/// A place for a job. Whether the job may go to another thread is decided by the pool.
+struct Job<T>(MaybeUninit<T>);
+
+// SAFETY: a pool is `Send` and `Sync` only if its jobs are `Send`.
+unsafe impl<T> Send for Job<T> {}
+
 /// The places of a ring: job number n is in place n modulo their number, which is a power of two. Those from start to
 /// end have a job.
-type Slots<T, M> = Arc<[<M as Machine>::Cell<MaybeUninit<T>>]>;
+type Slots<T, M> = Arc<[<M as Machine>::Cell<Job<T>>]>;
 
 /// The jobs of one processor.
-pub(super) struct Leaf<T: Send, M: Machine> {
+pub(super) struct Leaf<T, M: Machine> {
     ends: Line<Ends<M>>,
     own: Line<M::Cell<Own<T, M>>>,
     rest: Line<Rest<T, M>>,
@@ -193,7 +199,7 @@ struct Ends<M: Machine> {
 }
 
 /// What is seldom written.
-struct Rest<T: Send, M: Machine> {
+struct Rest<T, M: Machine> {
     /// The same slots that the owner has. Reached only with `LOCKED` set.
     slots: M::Cell<Slots<T, M>>,
     /// See `idle.rs`.
@@ -203,10 +209,12 @@ struct Rest<T: Send, M: Machine> {
 }
 
 /// What only the owner reads and writes.
-pub(super) struct Own<T: Send, M: Machine> {
+pub(super) struct Own<T, M: Machine> {
     slots: Slots<T, M>,
     /// Jobs with smaller numbers can be pushed without a look at `head`.
     room_end: u32,
+    /// Whether the machine's light fence is one.
+    has_light_fence: bool,
     pub(super) turn: Turn,
     /// The leaf where the owner last found a job that was not in its own.
     pub(super) found_at: usize,
@@ -222,18 +230,15 @@ pub(super) struct Turn {
     pub(super) seen: Option<u64>,
 }
 
-impl<T: Send, M: Machine> Own<T, M> {
+impl<T, M: Machine> Own<T, M> {
     #[inline]
-    fn slot(&self, number: u32) -> &M::Cell<MaybeUninit<T>> {
+    fn slot(&self, number: u32) -> &M::Cell<Job<T>> {
         slot::<T, M>(&self.slots, number)
     }
 }
 
 #[inline]
-fn slot<T: Send, M: Machine>(
-    slots: &[M::Cell<MaybeUninit<T>>],
-    number: u32,
-) -> &M::Cell<MaybeUninit<T>> {
+fn slot<T, M: Machine>(slots: &[M::Cell<Job<T>>], number: u32) -> &M::Cell<Job<T>> {
     &slots[number as usize & (slots.len() - 1)]
 }
 
@@ -242,9 +247,9 @@ fn slot<T: Send, M: Machine>(
 /// # Safety
 /// The slot has no job, and no other processor reaches it.
 #[inline]
-unsafe fn write<T: Send, M: Machine>(slot: &M::Cell<MaybeUninit<T>>, job: T) {
+unsafe fn write<T, M: Machine>(slot: &M::Cell<Job<T>>, job: T) {
     // SAFETY: as the caller says.
-    unsafe { slot.with_mut(|slot| _ = slot.write(job)) };
+    unsafe { slot.with_mut(|slot| _ = slot.0.write(job)) };
 }
 
 /// Takes a job out.
@@ -252,16 +257,16 @@ unsafe fn write<T: Send, M: Machine>(slot: &M::Cell<MaybeUninit<T>>, job: T) {
 /// # Safety
 /// The slot has a job, which is the caller's, and no other processor reaches it.
 #[inline]
-unsafe fn take<T: Send, M: Machine>(slot: &M::Cell<MaybeUninit<T>>) -> T {
-    let read = |slot: &mut MaybeUninit<T>| {
+unsafe fn take<T, M: Machine>(slot: &M::Cell<Job<T>>) -> T {
+    let read = |slot: &mut Job<T>| {
         // SAFETY: the slot has a job, as the caller says, which is not read again.
-        unsafe { slot.assume_init_read() }
+        unsafe { slot.0.assume_init_read() }
     };
     // SAFETY: as the caller says.
     unsafe { slot.with_mut(read) }
 }
 
-impl<T: Send, M: Machine> Leaf<T, M> {
+impl<T, M: Machine> Leaf<T, M> {
     /// Bytes of a job, at least 1.
     const JOB_BYTES: usize = if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
 
@@ -297,7 +302,8 @@ impl<T: Send, M: Machine> Leaf<T, M> {
             own: Line::new::<M>(place("pool leaf, owner"), |spot| {
                 let turn = Turn { pops_left: 0, leaf: id, seen: None };
                 let room_end = Self::FIRST_SLOTS as u32;
-                M::Cell::new(Own { slots, room_end, turn, found_at: id }, spot)
+                let has_light_fence = M::has_light_fence();
+                M::Cell::new(Own { slots, room_end, has_light_fence, turn, found_at: id }, spot)
             }),
             id,
         }
@@ -365,7 +371,7 @@ impl<T: Send, M: Machine> Leaf<T, M> {
             return Err((Refusal::NoRoom, job));
         }
         self.ends.top.store(before.0 | PUSHING, Release);
-        let seen = idle.seen_by_push();
+        let seen = idle.seen_by_push(own.has_light_fence);
         if seen.is_closing() {
             self.ends.top.store(before.0, Release);
             return Err((Refusal::Closed, job));
@@ -541,7 +547,7 @@ impl<T: Send, M: Machine> Leaf<T, M> {
     }
 }
 
-impl<T: Send, M: Machine> Drop for Leaf<T, M> {
+impl<T, M: Machine> Drop for Leaf<T, M> {
     fn drop(&mut self) {
         let start = Head(self.ends.head.load(Acquire)).start();
         let end = self.own_top().end();
@@ -560,14 +566,14 @@ impl<T: Send, M: Machine> Drop for Leaf<T, M> {
 }
 
 /// Empty slots near processor `id`. On simulated machines four of them share a line.
-fn new_slots<T: Send, M: Machine>(id: usize, slots: usize) -> Slots<T, M> {
+fn new_slots<T, M: Machine>(id: usize, slots: usize) -> Slots<T, M> {
     let spot = |i| M::spot(Place::named("pool jobs").index(i).near(id));
     let mut line = spot(0);
     let slot = |i: usize| {
         if i > 0 && i.is_multiple_of(4) {
             line = spot(i / 4);
         }
-        M::Cell::new(MaybeUninit::uninit(), &line)
+        M::Cell::new(Job(MaybeUninit::uninit()), &line)
     };
     (0..slots).map(slot).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 use super::leaf::Leaf;
-use crate::machine::{Cpu, Growing, Machine, Place, Word};
+use crate::machine::{Cpu, Growing, Machine, Native, NativeWord, Place, Word};
 
 /// Processors with smaller ids find their leaf without a second table.
 const FIRST: usize = 32;
@@ -15,9 +15,9 @@ const FIRST: usize = 32;
 const SECOND: usize = 256;
 
 /// The leaf of a processor, once it has come: half as large as a `OnceLock`.
-struct Entry<T: Send, M: Machine>(AtomicPtr<Leaf<T, M>>);
+struct Entry<T, M: Machine>(AtomicPtr<Leaf<T, M>>);
 
-impl<T: Send, M: Machine> Entry<T, M> {
+impl<T, M: Machine> Entry<T, M> {
     const fn new() -> Self {
         Entry(AtomicPtr::new(ptr::null_mut()))
     }
@@ -41,7 +41,7 @@ impl<T: Send, M: Machine> Entry<T, M> {
     }
 }
 
-impl<T: Send, M: Machine> Drop for Entry<T, M> {
+impl<T, M: Machine> Drop for Entry<T, M> {
     fn drop(&mut self) {
         let leaf = *self.0.get_mut();
         if !leaf.is_null() {
@@ -54,14 +54,25 @@ impl<T: Send, M: Machine> Drop for Entry<T, M> {
 type Entries<T, M> = Growing<Entry<T, M>, fn(usize) -> Entry<T, M>>;
 
 /// All leaves. Memory is allocated for processors that come, and for no others.
-pub(super) struct Leaves<T: Send, M: Machine> {
+pub(super) struct Leaves<T, M: Machine> {
     first: [Entry<T, M>; FIRST],
     more: OnceLock<Box<Entries<T, M>>>,
     /// The id of the leaf that was registered last, plus 1; 0 if there is none. Each leaf names the next.
     newest: M::Word,
 }
 
-impl<T: Send, M: Machine> Leaves<T, M> {
+impl<T> Leaves<T, Native> {
+    /// The same as [`new`](Leaves::new), for constants.
+    pub(super) const fn none_yet() -> Self {
+        Leaves {
+            first: [const { Entry::new() }; FIRST],
+            more: OnceLock::new(),
+            newest: NativeWord::constant(0),
+        }
+    }
+}
+
+impl<T, M: Machine> Leaves<T, M> {
     pub(super) fn new() -> Self {
         Leaves {
             first: [const { Entry::new() }; FIRST],

@@ -28,7 +28,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
-pub use native::{Drain, PoolBuilder};
+pub use native::{Drain, IntoIter, PoolBuilder};
 pub use shape::PoolShape;
 
 use std::fmt;
@@ -102,7 +102,17 @@ use crate::machine::{Cpu, Machine, Native, Watch, WayOut, Word};
 /// # Memory
 /// 512 bytes; for each thread that ever came another 512 bytes and its ring. A ring has up to 32 places at first, grows
 /// by factors of two, and keeps its size until the pool is dropped. One leaf holds at most 2^31 - 1 jobs.
-pub struct Pool<T: Send, M: Machine = Native> {
+///
+/// Jobs need to be [`Send`] only if the pool is shared or sent:
+///
+/// ```compile_fail
+/// use std::rc::Rc;
+/// use throng::Pool;
+///
+/// fn share<T: Sync>(_: T) {}
+/// share(Pool::<Rc<u8>>::new());
+/// ```
+pub struct Pool<T, M: Machine = Native> {
     leaves: Leaves<T, M>,
     idle: Idle<M>,
     shape: PoolShape,
@@ -117,7 +127,12 @@ enum Found<T> {
     Closed,
 }
 
-impl<T: Send, M: Machine> Pool<T, M> {
+// SAFETY: jobs go from the threads that push them to those that pop or drop them; nothing else of them is shared.
+unsafe impl<T: Send, M: Machine> Send for Pool<T, M> {}
+// SAFETY: as above.
+unsafe impl<T: Send, M: Machine> Sync for Pool<T, M> {}
+
+impl<T, M: Machine> Pool<T, M> {
     /// A pool on machine `M`.
     ///
     /// # Errors
@@ -500,7 +515,7 @@ impl<T: Send, M: Machine> Jobs<T, M> for Pool<T, M> {
 }
 
 // Jobs need not be printable.
-impl<T: Send, M: Machine> fmt::Debug for Pool<T, M> {
+impl<T, M: Machine> fmt::Debug for Pool<T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
             .field("leaves", &self.leaves.iter().count())

@@ -1,11 +1,15 @@
 //! The pool for real threads.
 
+use std::fmt;
 use std::marker::PhantomData;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::Duration;
 
+use super::idle::Idle;
+use super::leaves::Leaves;
 use super::{Closed, Pool, PoolShape, PopError};
 use crate::ShapeError;
-use crate::machine::{Cpu, Native, WayOut};
+use crate::machine::{Cpu, Machine, Native, WayOut};
 
 /// How a pool for real threads is built.
 ///
@@ -19,12 +23,12 @@ use crate::machine::{Cpu, Native, WayOut};
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
-pub struct PoolBuilder<T: Send> {
+pub struct PoolBuilder<T> {
     shape: PoolShape,
     jobs: PhantomData<fn() -> Pool<T>>,
 }
 
-impl<T: Send> PoolBuilder<T> {
+impl<T> PoolBuilder<T> {
     /// Pops of a thread from one look after old jobs to the next ([Fairness](Pool#fairness)). 256 by default; fewer
     /// make the pool fairer and slower.
     pub fn turn_every(mut self, pops: u32) -> Self {
@@ -41,11 +45,19 @@ impl<T: Send> PoolBuilder<T> {
     }
 }
 
-impl<T: Send> Pool<T> {
-    /// An empty pool. Allocates nothing until the first push.
+impl<T> Pool<T> {
+    /// Returns an empty pool. Allocates nothing until the first push.
+    ///
+    /// ```
+    /// use throng::Pool;
+    ///
+    /// static JOBS: Pool<u32> = Pool::new();
+    /// JOBS.push(7).unwrap();
+    /// assert_eq!(JOBS.pop(), Some(7));
+    /// ```
     #[must_use]
-    pub fn new() -> Self {
-        Pool::builder().build().expect("this shape is right on every machine")
+    pub const fn new() -> Self {
+        Pool { leaves: Leaves::none_yet(), idle: Idle::of_nobody(), shape: PoolShape::DEFAULT }
     }
 
     /// Builds a pool that is not as [`new`](Pool::new) makes it.
@@ -133,7 +145,71 @@ impl<T: Send> Pool<T> {
     }
 }
 
-impl<T: Send> Default for Pool<T> {
+// A panic while a job is in a caller's hands leaves the pool as it was.
+impl<T, M: Machine> UnwindSafe for Pool<T, M> {}
+impl<T, M: Machine> RefUnwindSafe for Pool<T, M> {}
+
+/// ```
+/// use throng::Pool;
+///
+/// let pool: Pool<u32> = (1..=4).collect();
+/// assert_eq!(pool.into_iter().sum::<u32>(), 10);
+/// ```
+impl<T> FromIterator<T> for Pool<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(jobs: I) -> Self {
+        let mut pool = Pool::new();
+        pool.extend(jobs);
+        pool
+    }
+}
+
+/// Pushes. Jobs that come after the pool has been closed are dropped.
+impl<T> Extend<T> for Pool<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, jobs: I) {
+        (&*self).extend(jobs);
+    }
+}
+
+/// Pushes. Jobs that come after the pool has been closed are dropped.
+impl<T> Extend<T> for &Pool<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, jobs: I) {
+        for job in jobs {
+            if self.push(job).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// The jobs of a pool, popped one by one.
+pub struct IntoIter<T> {
+    pool: Pool<T>,
+}
+
+impl<T> Iterator for IntoIter<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.pool.try_pop().ok()
+    }
+}
+
+impl<T> fmt::Debug for IntoIter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IntoIter").field("pool", &self.pool).finish()
+    }
+}
+
+impl<T> IntoIterator for Pool<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter { pool: self }
+    }
+}
+
+impl<T> Default for Pool<T> {
     fn default() -> Self {
         Pool::new()
     }
@@ -141,11 +217,11 @@ impl<T: Send> Default for Pool<T> {
 
 /// What a pool has, taken out one by one; see [`Pool::drain`].
 #[derive(Debug)]
-pub struct Drain<'a, T: Send> {
+pub struct Drain<'a, T> {
     pool: &'a Pool<T>,
 }
 
-impl<T: Send> Iterator for Drain<'_, T> {
+impl<T> Iterator for Drain<'_, T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
