@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use throng::for_each_index;
-use throng::pool::{Indices, map_indices};
+use throng::pool::{Indices, for_each, for_each_mut, map_indices, reduce_indices};
 
 /// A mark for each index of a range.
 struct Marks {
@@ -346,4 +346,55 @@ fn threads_are_kept_for_the_next_loop() {
     // Other tests of this process may call some away, and bring others.
     let ids: HashSet<ThreadId> = ids.into_inner().unwrap();
     assert!(ids.len() < 100, "{} threads for 50 loops", ids.len());
+}
+
+#[test]
+fn every_element_of_a_slice_is_visited_once() {
+    for threads in [0, 1, 3, 16] {
+        for len in [0, 1, 2, 100, 10_000] {
+            let mut visits = vec![0_u32; len];
+            for_each_mut(&mut visits, threads, |index, visit| *visit += index as u32 + 1);
+            assert!(visits.iter().copied().eq(1..=len as u32), "{threads} threads, {len} elements");
+            let sum = AtomicUsize::new(0);
+            for_each(&visits, threads, |&visit| _ = sum.fetch_add(visit as usize, Relaxed));
+            assert_eq!(sum.into_inner(), len * (len + 1) / 2);
+        }
+    }
+}
+
+#[test]
+fn a_panic_in_a_slice_leaves_its_elements_in_place() {
+    let mut items: Vec<String> = (0..1000).map(|item| item.to_string()).collect();
+    let panics = || {
+        for_each_mut(&mut items, 4, |index, item| {
+            assert!(index != 500, "this one");
+            item.push('!');
+        })
+    };
+    assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+    let is_whole =
+        |(index, item): (usize, &String)| item.trim_end_matches('!') == index.to_string();
+    assert!(items.iter().enumerate().all(is_whole) && items[500] == "500");
+}
+
+#[test]
+fn a_reduction_keeps_the_order_of_the_indices() {
+    for threads in [1, 4, 9] {
+        for len in [0, 1, 10, 3000] {
+            let digits = reduce_indices(
+                0..len,
+                threads,
+                Vec::new,
+                |mut all, index| {
+                    all.push(index);
+                    all
+                },
+                |mut left, mut right| {
+                    left.append(&mut right);
+                    left
+                },
+            );
+            assert!(digits.into_iter().eq(0..len), "{threads} threads, {len} indices");
+        }
+    }
 }

@@ -58,6 +58,9 @@ pub struct WaitResult {
     is_leader: bool,
 }
 
+/// The name that the standard library has for [`WaitResult`].
+pub type BarrierWaitResult = WaitResult;
+
 impl WaitResult {
     #[inline]
     pub(super) const fn new(is_leader: bool) -> Self {

@@ -46,7 +46,7 @@ pub use anonymous::Anonymous;
 pub use central::Central;
 pub use combining_tree::CombiningTree;
 pub use count_and_release::CountAndRelease;
-pub use default::{AbortOnPanic, Barrier, Builder, WaitResult};
+pub use default::{AbortOnPanic, Barrier, BarrierWaitResult, Builder, WaitResult};
 pub use dissemination::Dissemination;
 pub use dynamic_fway::DynamicFway;
 pub use fan_in::FanIn;

@@ -19,7 +19,9 @@ mod rsu;
 pub mod stealing;
 
 pub use error::{Closed, PopError, PushError};
-pub use index::{Indices, Share, for_each_index, map_indices};
+pub use index::{
+    Indices, Share, for_each, for_each_index, for_each_mut, map_indices, reduce_indices,
+};
 pub use job_queue::JobQueue;
 pub use queue::{Queue, QueueShape};
 pub use rsu::Rsu;

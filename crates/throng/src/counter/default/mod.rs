@@ -365,6 +365,22 @@ impl Counter {
     }
 }
 
+impl<M: Machine> Counter<M> {
+    /// Returns a number that is above all numbers handed out before this call. While no other call is in progress, it
+    /// is the next number. Draws nothing, and never waits.
+    ///
+    /// ```
+    /// let counter = throng::Counter::new();
+    /// counter.next_many(7);
+    /// assert_eq!(counter.peek(), 7);
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn peek(&self) -> u64 {
+        self.root.load(Acquire)
+    }
+}
+
 // No call leaves a counter half changed.
 impl<M: Machine> UnwindSafe for Counter<M> {}
 impl<M: Machine> RefUnwindSafe for Counter<M> {}

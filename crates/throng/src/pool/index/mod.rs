@@ -5,7 +5,8 @@
 //!
 //! | part | what it does |
 //! |---|---|
-//! | [`for_each_index`], [`map_indices`] | the loop, with threads |
+//! | [`for_each_index`], [`map_indices`], [`reduce_indices`] | the loop, with threads |
+//! | [`for_each`], [`for_each_mut`] | the same over a slice |
 //! | [`Indices`] | the same for threads that are already there |
 //! | `pace` | how many indices to take at once |
 //! | `crew` | the threads, kept from loop to loop |
@@ -13,6 +14,9 @@
 mod crew;
 mod indices;
 mod pace;
+mod slices;
+
+pub use slices::{for_each, for_each_mut};
 
 pub use indices::{Indices, Share};
 
@@ -89,20 +93,56 @@ pub fn map_indices<R: Send>(
     f: impl Fn(usize) -> R + Sync,
 ) -> Vec<R> {
     let all = range.len();
+    let mut parts = in_chunks(range, threads, |chunk| chunk.map(&f).collect::<Vec<R>>());
+    if parts.len() == 1 {
+        return parts.swap_remove(0);
+    }
+    let mut results = Vec::with_capacity(all);
+    results.extend(parts.into_iter().flatten());
+    results
+}
+
+/// Folds the indices of `range` on up to `threads` threads, as [`for_each_index`] does, and returns the result.
+///
+/// Each chunk of indices is folded in order, beginning with `identity()`. The results of the chunks are combined in
+/// the order of their indices. So the result is that of a fold on one thread if `combine` is associative and
+/// `identity()` changes nothing. Where the chunks end differs from run to run.
+///
+/// ```
+/// use throng::pool::reduce_indices;
+///
+/// let words = ["a", "few", "words"];
+/// let joined = reduce_indices(0..3, 2, String::new, |text, index| text + words[index], |a, b| a + &b);
+/// assert_eq!(joined, "afewwords");
+/// ```
+///
+/// # Panics
+/// When a function panics, as [`for_each_index`].
+pub fn reduce_indices<R: Send>(
+    range: Range<usize>,
+    threads: usize,
+    identity: impl Fn() -> R + Sync,
+    fold: impl Fn(R, usize) -> R + Sync,
+    combine: impl Fn(R, R) -> R,
+) -> R {
+    let parts = in_chunks(range, threads, |chunk| chunk.fold(identity(), &fold));
+    parts.into_iter().reduce(combine).unwrap_or_else(identity)
+}
+
+/// Calls `part` for chunks of the range, and returns the results in the order of the indices.
+fn in_chunks<R: Send>(
+    range: Range<usize>,
+    threads: usize,
+    part: impl Fn(Range<usize>) -> R + Sync,
+) -> Vec<R> {
     let parts = Mutex::new(Vec::new());
     share_out(range, threads, |chunks| {
-        let map = |chunk: Range<usize>| (chunk.start, chunk.map(&f).collect::<Vec<R>>());
-        let mut own: Vec<_> = chunks.map(map).collect();
+        let mut own: Vec<_> = chunks.map(|chunk| (chunk.start, part(chunk))).collect();
         parts.lock().unwrap_or_else(PoisonError::into_inner).append(&mut own);
     });
     let mut parts = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if parts.len() == 1 {
-        return parts.swap_remove(0).1;
-    }
     parts.sort_unstable_by_key(|(start, _)| *start);
-    let mut results = Vec::with_capacity(all);
-    results.extend(parts.into_iter().flat_map(|(_, part)| part));
-    results
+    parts.into_iter().map(|(_, part)| part).collect()
 }
 
 /// Calls `part` on each thread with the chunks that this thread gets.
