@@ -101,13 +101,18 @@ pub trait Meeting<M: Machine = Native>: Send + Sync {
     }
 
     /// Wakes members whose way out has opened. Needed only for those that are
-    /// [always woken](WayOut::is_always_woken): the others look at it from time to time.
+    /// [always woken](WayOut::is_always_woken): the others look at it from time to time. A method that is made of another
+    /// one must pass this on.
     fn wake_members(&self) {}
 }
 
 impl<M: Machine, B: Meeting<M> + ?Sized> Meeting<M> for Box<B> {
     fn members(&self) -> usize {
         (**self).members()
+    }
+
+    fn wake_members(&self) {
+        (**self).wake_members();
     }
 
     fn meet_on(

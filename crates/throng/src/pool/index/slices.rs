@@ -40,10 +40,11 @@ pub fn for_each_mut<T: Send>(slice: &mut [T], threads: usize, f: impl Fn(usize, 
     let elements = Elements(slice.as_mut_ptr());
     share_out(0..slice.len(), threads, |chunks| {
         for chunk in chunks {
+            // SAFETY: the chunk is within the slice.
+            let first = unsafe { elements.from(chunk.start) };
             // SAFETY: each index of the slice is in one chunk, so no other thread has these elements. The slice is
             // borrowed until the call returns, and it returns when all threads have done their chunks.
-            let part =
-                unsafe { slice::from_raw_parts_mut(elements.from(chunk.start), chunk.len()) };
+            let part = unsafe { slice::from_raw_parts_mut(first, chunk.len()) };
             chunk.zip(part).for_each(|(index, element)| f(index, element));
         }
     });
