@@ -89,3 +89,4 @@ pub use counter::Counter;
 pub use error::Error;
 pub use options::Options;
 pub use shape::Shape;
+pub use throng_messages::Numbers;

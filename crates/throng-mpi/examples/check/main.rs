@@ -10,6 +10,7 @@ mod counters;
 mod gather;
 mod levels;
 mod lost;
+mod many;
 mod rest;
 
 use mpi::Threading;
@@ -53,11 +54,13 @@ fn main() {
     match scenario.as_str() {
         "together" => {
             counters::all(&ranks);
+            many::all(&ranks);
             barriers::all(&ranks);
             rest::all(&ranks);
         }
         "short" => {
             counters::short(&ranks);
+            many::short(&ranks);
             barriers::all(&ranks);
         }
         "single" | "funneled" | "serialized" => levels::all(&ranks, level),
