@@ -39,8 +39,8 @@ impl Counter {
     ///
     /// # Errors
     ///
-    /// When there is no such shape, when ranks asked for different ones, when this thread may not call
-    /// MPI, or when MPI reports an error.
+    /// When there is no such shape, when ranks asked for different ones, when the thread of any rank may not
+    /// call MPI, or when MPI reports an error.
     pub fn new<C: Communicator>(comm: &C, shape: &Shape) -> Result<Self, Error> {
         Self::with_options(comm, shape, &Options::new())
     }
@@ -55,15 +55,14 @@ impl Counter {
         shape: &Shape,
         options: &Options,
     ) -> Result<Self, Error> {
-        let ranks = comm.size() as u32;
         let (mut seats, mut step) = (0, 1);
         // Not before all ranks have agreed: who is refused alone would leave the others waiting.
-        let part = |seed| {
+        let part = |rank, ranks, seed| {
             let plan = shape.plan(ranks, options)?;
             seats = plan.clients().unwrap_or(u32::MAX) / ranks;
             step = plan.step();
             let rank_of = place(&plan, options.threads.saturating_mul(ranks), ranks);
-            Ok(Counting::new(comm.rank() as u32, ranks, plan, rank_of, seed))
+            Ok(Counting::new(rank, ranks, plan, rank_of, seed))
         };
         let host = Host::new(comm, options, &shape.fingerprint(), part)?;
         Ok(Counter { host, shape: *shape, seats, step })

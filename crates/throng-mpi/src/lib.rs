@@ -41,7 +41,8 @@
 //!   [`Counter::progress`] now and then;
 //! - a rank that computes for longer than the [patience](Options::patience) counts as silent;
 //! - with `Single` and `Funneled` only the thread that initialised MPI may call, others get
-//!   [`Error::WrongThread`], and the structure must be dropped there; with `Serialized` any thread may,
+//!   [`Error::WrongThread`], and the structure must be dropped there; a rank that makes a structure waits
+//!   for the others no longer than the patience, since one that is refused cannot come; with `Serialized` any thread may,
 //!   while no other thread of the process calls MPI.
 //!
 //! Numbers and rounds are the same as with a service thread.
@@ -76,6 +77,8 @@ mod error;
 mod host;
 #[expect(unsafe_code, reason = "calls the C functions of MPI")]
 mod link;
+#[expect(unsafe_code, reason = "calls the C functions of MPI")]
+mod making;
 mod meeting;
 mod options;
 mod packet;

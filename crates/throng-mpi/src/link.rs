@@ -1,14 +1,13 @@
-//! Packets between ranks over MPI: the only file that calls it.
+//! Packets between ranks over MPI. Only this file and `making` call it.
 //!
 //! By its C functions, as the crate `mpi` gives them: its own methods panic or abort where MPI reports
 //! an error, and its requests borrow their buffers, which cannot be said of sends that nobody waits
-//! for. Nothing here blocks but [`MpiLink::new`].
+//! for. Nothing here blocks.
 
 use crate::error::Error;
 use crate::packet::{WORDS, Words};
 use mpi::environment::Threading;
 use mpi::ffi;
-use mpi::topology::Communicator;
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 
@@ -27,7 +26,7 @@ pub(crate) trait Link {
 /// The tag of all packets: the communicator is ours alone.
 const TAG: c_int = 1;
 
-/// A link over a duplicate of the user's communicator, so that nobody's messages are mixed up.
+/// A link over a communicator of its own, so that its messages are not mixed up with the program's.
 #[derive(Debug)]
 pub(crate) struct MpiLink {
     comm: ffi::MPI_Comm,
@@ -43,38 +42,13 @@ pub(crate) struct MpiLink {
 unsafe impl Send for MpiLink {}
 
 impl MpiLink {
-    /// Duplicates `comm`. Collective.
-    pub(crate) fn new<C: Communicator>(comm: &C) -> Result<Self, Error> {
-        let mut own = MaybeUninit::uninit();
-        // SAFETY: `comm` is a live communicator, and there is room for the new one.
-        let code = unsafe { ffi::MPI_Comm_dup(comm.as_raw(), own.as_mut_ptr()) };
-        check("MPI_Comm_dup", code)?;
-        // SAFETY: MPI_Comm_dup has succeeded and written it.
-        let comm = unsafe { own.assume_init() };
+    /// Takes over `comm`, a communicator that nothing else uses.
+    pub(crate) fn new(comm: ffi::MPI_Comm) -> Result<Self, Error> {
         let link = MpiLink { comm, on_the_way: Vec::new(), spare: Vec::new(), abandoned: false };
-        // SAFETY: `comm` was just made; the handler is one of MPI's own. It is a static of C that
-        // nobody writes.
+        // SAFETY: `comm` is live; the handler is one of MPI's own. It is a static of C that nobody writes.
         let code = unsafe { ffi::MPI_Comm_set_errhandler(link.comm, ffi::RSMPI_ERRORS_RETURN) };
         check("MPI_Comm_set_errhandler", code)?;
         Ok(link)
-    }
-
-    /// The largest of what the ranks say, word by word. Collective.
-    pub(crate) fn largest<const N: usize>(&self, mine: [u64; N]) -> Result<[u64; N], Error> {
-        let mut all = [0_u64; N];
-        // SAFETY: both buffers hold N words; MPI writes the second only.
-        let code = unsafe {
-            ffi::MPI_Allreduce(
-                mine.as_ptr().cast::<c_void>(),
-                all.as_mut_ptr().cast::<c_void>(),
-                N as c_int,
-                ffi::RSMPI_UINT64_T,
-                ffi::RSMPI_MAX,
-                self.comm,
-            )
-        };
-        check("MPI_Allreduce", code)?;
-        Ok(all)
     }
 
     /// Takes back the buffers of sends that are done.
@@ -185,7 +159,7 @@ impl Drop for MpiLink {
 }
 
 /// Whether a request is done, and freed.
-fn is_done(request: &mut ffi::MPI_Request) -> Result<bool, Error> {
+pub(crate) fn is_done(request: &mut ffi::MPI_Request) -> Result<bool, Error> {
     let mut done = 0;
     // SAFETY: `request` is live until MPI_Test says that it is done, and null then. The ignored
     // status is a static of C that nobody writes.
@@ -215,7 +189,7 @@ pub(crate) fn is_finalized() -> bool {
     code != ffi::MPI_SUCCESS as c_int || yes != 0
 }
 
-fn check(call: &'static str, code: c_int) -> Result<(), Error> {
+pub(crate) fn check(call: &'static str, code: c_int) -> Result<(), Error> {
     if code == ffi::MPI_SUCCESS as c_int {
         return Ok(());
     }

@@ -39,7 +39,7 @@ fn main() {
     let scenario = std::env::args().nth(1).unwrap_or_else(|| "together".into());
     let level = match scenario.as_str() {
         "single" => Threading::Single,
-        "funneled" => Threading::Funneled,
+        "funneled" | "refused" => Threading::Funneled,
         "serialized" => Threading::Serialized,
         _ => Threading::Multiple,
     };
@@ -64,6 +64,7 @@ fn main() {
             barriers::all(&ranks);
         }
         "single" | "funneled" | "serialized" => levels::all(&ranks, level),
+        "refused" => levels::refused_and_over(&ranks),
         "stops" => lost::stops(&ranks),
         "vanishes" => lost::vanishes(&ranks, lost::Way::Exit),
         "killed" => lost::vanishes(&ranks, lost::Way::Kill),
