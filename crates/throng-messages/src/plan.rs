@@ -109,6 +109,36 @@ impl Plan {
         self.roles
     }
 
+    /// The roles that `client` may ask.
+    #[must_use]
+    pub fn asked_by(&self, client: u32) -> Vec<u32> {
+        match &self.way_in {
+            WayIn::Any(way) => way.roles().collect(),
+            WayIn::Listed(roles) => roles.to_vec(),
+            WayIn::Pairs { .. } => vec![client / 2],
+        }
+    }
+
+    /// The roles to which `role` sends what comes to it on the way to a number; none for a dispenser.
+    ///
+    /// # Panics
+    /// When there is no such role.
+    #[must_use]
+    pub fn followers(&self, role: u32) -> Vec<u32> {
+        match &self.roles[role as usize] {
+            Role::Dispenser(_) => Vec::new(),
+            Role::Toggle(toggle) => toggle.next.into_iter().flat_map(Way::roles).collect(),
+            Role::Prism(prism) => {
+                let sides = prism.next.into_iter().flat_map(Way::roles);
+                sides.chain([prism.toggle]).collect()
+            }
+            Role::Combiner(node) => match node.parent() {
+                Address::Role(parent) => vec![parent],
+                Address::Client(_) => Vec::new(),
+            },
+        }
+    }
+
     /// What `client` sends, and to whom, to get a number. A client has one request on its way at most.
     ///
     /// # Panics
@@ -118,7 +148,7 @@ impl Plan {
         self.ask_many(client, 1, random)
     }
 
-    /// What `client` sends, and to whom, to get `count` numbers, at least one. The answers are
+    /// What `client` sends, and to which role, to get `count` numbers, at least one. The answers are
     /// [numbers](Message::Numbers), `count` in all; only then the client may ask again.
     ///
     /// At rest the numbers of all answers are 0 to m - 1, each once, where m is the sum of all counts.

@@ -15,10 +15,10 @@ pub(crate) struct Counting {
     plan: Plan,
     /// Where each role is played.
     rank_of: Vec<u32>,
-    /// Which ranks play any.
-    has_roles: Vec<bool>,
     /// Those played here; `None` elsewhere.
     roles: Vec<Option<Role>>,
+    /// Whether any is.
+    serves: bool,
     seats: Vec<Seat>,
     /// Numbers that came for calls that had failed. They go to the next callers.
     left: Numbers,
@@ -32,27 +32,26 @@ pub(crate) struct Counting {
 /// | 0 | no | free |
 /// | > 0 | yes | a caller waits for an answer |
 /// | 0 | yes | the answer is there: `complete` is true |
-/// | > 0 | no | the call has failed; the answer goes to the next caller who takes the seat, or to `left` |
+/// | > 0 | no | the call has failed; the answer goes to the next caller that takes the seat, or to `left` |
 #[derive(Debug)]
 struct Seat {
     /// How many numbers of the question that is on its way have not come yet.
     missing: u64,
     taken: bool,
     numbers: Numbers,
-    /// For the caller, who looks at it without the engine.
+    /// For the caller, which reads it without the engine's lock.
     complete: Arc<AtomicBool>,
     caller: Option<Thread>,
 }
 
 impl Counting {
     pub(crate) fn new(rank: u32, ranks: u32, plan: Plan, rank_of: Vec<u32>, seed: u64) -> Self {
-        let mut has_roles = vec![false; ranks as usize];
-        rank_of.iter().for_each(|&rank| has_roles[rank as usize] = true);
+        let serves = rank_of.contains(&rank);
         let here = |(role, &at): (&Role, &u32)| (at == rank).then(|| role.clone());
         let roles = plan.roles().iter().zip(&rank_of).map(here).collect();
         let random = SplitMix64::from_state(SplitMix64::mix(seed ^ u64::from(rank)));
         let (seats, left) = (Vec::new(), Numbers::new(plan.step()));
-        Counting { rank, ranks, plan, rank_of, has_roles, roles, seats, left, random }
+        Counting { rank, ranks, plan, rank_of, roles, serves, seats, left, random }
     }
 
     /// Takes a seat and asks for `count` numbers, or returns `None` if there are `limit` seats, all taken. The
@@ -132,7 +131,7 @@ impl Counting {
         self.left.append(numbers);
     }
 
-    /// Numbers for a seat. Messages that nobody waits for, which only a broken rank sends, are ignored.
+    /// Numbers for a seat. A message that no seat waits for, which only a broken rank sends, is ignored.
     fn answer(&mut self, seat: u32, message: Message) {
         let Message::Numbers { first, count } = message else { return };
         let seat = seat as usize;
@@ -173,12 +172,23 @@ impl Part for Counting {
         }
     }
 
-    fn needs(&self, rank: u32) -> bool {
-        self.has_roles[rank as usize]
+    /// The ranks to which requests of this one go, and those to which its roles send them on. The last on
+    /// the way, which gives out numbers, depends on none.
+    fn depends_on(&self) -> Vec<u32> {
+        let seats = self.plan.clients().map_or(1, |clients| clients / self.ranks);
+        let asked = (0..seats).flat_map(|seat| self.plan.asked_by(seat * self.ranks + self.rank));
+        let here = |role: &u32| self.rank_of[*role as usize] == self.rank;
+        let roles_here = (0..self.plan.len() as u32).filter(here);
+        let followers = roles_here.flat_map(|role| self.plan.followers(role));
+        let mut ranks: Vec<u32> =
+            asked.chain(followers).map(|role| self.rank_of[role as usize]).collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        ranks
     }
 
     fn serves(&self) -> bool {
-        self.needs(self.rank)
+        self.serves
     }
 
     fn wake(&self) {

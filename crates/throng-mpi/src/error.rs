@@ -15,7 +15,7 @@ pub enum Error {
     NoAnswer {
         /// The rank, in the communicator that was given.
         rank: u32,
-        /// How long it was silent.
+        /// How long it has been silent since it was asked.
         silent_for: Duration,
     },
     /// A rank has left by a panic, and what it held is gone with it.

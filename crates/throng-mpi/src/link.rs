@@ -8,8 +8,9 @@ use crate::error::Error;
 use crate::packet::{WORDS, Words};
 use mpi::environment::Threading;
 use mpi::ffi;
+use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 
 /// Carries packets to other ranks, in order between any two of them, and never waits.
 pub(crate) trait Link {
@@ -30,8 +31,13 @@ const TAG: c_int = 1;
 #[derive(Debug)]
 pub(crate) struct MpiLink {
     comm: ffi::MPI_Comm,
+    /// The next packet, from any rank. MPI writes it until its request is done.
+    ///
+    /// A poll tests this one request. To probe would take longer for more ranks: Open MPI looks at a
+    /// queue for each.
+    inbox: (ffi::MPI_Request, Box<Words>),
     /// Sends that MPI has not taken over yet. MPI reads each `Box` until its request is done.
-    on_the_way: Vec<(ffi::MPI_Request, Box<Words>)>,
+    on_the_way: VecDeque<(ffi::MPI_Request, Box<Words>)>,
     #[expect(clippy::vec_box, reason = "MPI is told where they are while they are in use")]
     spare: Vec<Box<Words>>,
     abandoned: bool,
@@ -44,22 +50,64 @@ unsafe impl Send for MpiLink {}
 impl MpiLink {
     /// Takes over `comm`, a communicator that nothing else uses.
     pub(crate) fn new(comm: ffi::MPI_Comm) -> Result<Self, Error> {
-        let link = MpiLink { comm, on_the_way: Vec::new(), spare: Vec::new(), abandoned: false };
         // SAFETY: `comm` is live; the handler is one of MPI's own. It is a static of C that nobody writes.
-        let code = unsafe { ffi::MPI_Comm_set_errhandler(link.comm, ffi::RSMPI_ERRORS_RETURN) };
+        let code = unsafe { ffi::MPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN) };
         check("MPI_Comm_set_errhandler", code)?;
+        let mut link = MpiLink {
+            comm,
+            inbox: (no_request(), Box::default()),
+            on_the_way: VecDeque::new(),
+            spare: Vec::new(),
+            abandoned: false,
+        };
+        link.expect_packet()?;
         Ok(link)
     }
 
-    /// Takes back the buffers of sends that are done.
+    /// Tells MPI where to put the next packet.
+    fn expect_packet(&mut self) -> Result<(), Error> {
+        let (request, words) = &mut self.inbox;
+        // SAFETY: the buffer holds WORDS words, and no rank sends more. It is on the heap and stays there
+        // until the request is done: nothing reads it before, and it is leaked if that never happens. The
+        // request before is done.
+        let code = unsafe {
+            ffi::MPI_Irecv(
+                words.as_mut_ptr().cast::<c_void>(),
+                WORDS as c_int,
+                ffi::RSMPI_UINT64_T,
+                ffi::RSMPI_ANY_SOURCE,
+                TAG,
+                self.comm,
+                request,
+            )
+        };
+        check("MPI_Irecv", code)
+    }
+
+    /// Stops expecting a packet: none is on its way.
+    fn expect_nothing(&mut self) {
+        let request = &mut self.inbox.0;
+        if *request != no_request() {
+            // SAFETY: the request is live.
+            let _ = unsafe { ffi::MPI_Cancel(request) };
+            // SAFETY: the same. It ends at once, and MPI leaves the buffer alone then. The ignored status is a
+            // static of C that nobody writes.
+            let _ = unsafe { ffi::MPI_Wait(request, ffi::RSMPI_STATUS_IGNORE) };
+        }
+    }
+
+    /// Takes back the buffers of sends that are done. It looks at a few only, in turn: no call sends more
+    /// than one packet.
     fn reap(&mut self) -> Result<(), Error> {
-        let mut index = 0;
-        while index < self.on_the_way.len() {
-            if is_done(&mut self.on_the_way[index].0)? {
-                let (_, words) = self.on_the_way.swap_remove(index);
-                self.spare.push(words);
-            } else {
-                index += 1;
+        const FEW: usize = 2;
+        for _ in 0..FEW.min(self.on_the_way.len()) {
+            let Some(mut sent) = self.on_the_way.pop_front() else { break };
+            match is_done(&mut sent.0) {
+                Ok(true) => self.spare.push(sent.1),
+                other => {
+                    self.on_the_way.push_back(sent);
+                    other?;
+                }
             }
         }
         Ok(())
@@ -68,6 +116,7 @@ impl MpiLink {
 
 impl Link for MpiLink {
     fn send(&mut self, rank: u32, words: Words) -> Result<(), Error> {
+        self.reap()?;
         let mut buffer = self.spare.pop().unwrap_or_default();
         *buffer = words;
         let mut request = MaybeUninit::uninit();
@@ -91,7 +140,7 @@ impl Link for MpiLink {
         if is_done(&mut request)? {
             self.spare.push(buffer);
         } else {
-            self.on_the_way.push((request, buffer));
+            self.on_the_way.push_back((request, buffer));
         }
         Ok(())
     }
@@ -100,43 +149,29 @@ impl Link for MpiLink {
         self.reap()?;
         let mut there = 0;
         let mut status = MaybeUninit::uninit();
-        // SAFETY: there is room for what is written.
-        let code = unsafe {
-            ffi::MPI_Iprobe(
-                ffi::RSMPI_ANY_SOURCE,
-                TAG,
-                self.comm,
-                &raw mut there,
-                status.as_mut_ptr(),
-            )
-        };
-        check("MPI_Iprobe", code)?;
+        // SAFETY: the request is live, or null where MPI has refused it: then it is done, and from no rank.
+        // There is room for what is written.
+        let code =
+            unsafe { ffi::MPI_Test(&raw mut self.inbox.0, &raw mut there, status.as_mut_ptr()) };
+        check("MPI_Test", code)?;
         if there == 0 {
             return Ok(None);
         }
-        // SAFETY: a message is there, so MPI_Iprobe has written who sent it.
+        // SAFETY: the request is done, so MPI_Test has written who sent the packet.
         let from = unsafe { status.assume_init() }.MPI_SOURCE;
-        let mut words = [0; WORDS];
-        // SAFETY: the buffer holds WORDS words, and nobody sends more. The message is there already,
-        // and no other thread takes it: `&mut self`.
-        let code = unsafe {
-            ffi::MPI_Recv(
-                words.as_mut_ptr().cast::<c_void>(),
-                WORDS as c_int,
-                ffi::RSMPI_UINT64_T,
-                from,
-                TAG,
-                self.comm,
-                ffi::RSMPI_STATUS_IGNORE,
-            )
-        };
-        check("MPI_Recv", code)?;
-        Ok(Some((from as u32, words)))
+        let words = *self.inbox.1;
+        self.expect_packet()?;
+        Ok(u32::try_from(from).ok().map(|from| (from, words)))
     }
 
     fn is_flushed(&mut self) -> Result<bool, Error> {
-        self.reap()?;
-        Ok(self.on_the_way.is_empty())
+        while let Some((request, _)) = self.on_the_way.front_mut() {
+            if !is_done(request)? {
+                return Ok(false);
+            }
+            self.on_the_way.pop_front();
+        }
+        Ok(true)
     }
 
     fn abandon(&mut self) {
@@ -147,15 +182,23 @@ impl Link for MpiLink {
 impl Drop for MpiLink {
     fn drop(&mut self) {
         if self.abandoned || is_finalized() {
-            // MPI may still read these.
+            // MPI may still use these.
+            Box::leak(mem::take(&mut self.inbox.1));
             self.on_the_way.drain(..).for_each(|(_, words)| {
                 Box::leak(words);
             });
         } else {
+            self.expect_nothing();
             // SAFETY: nobody has a copy of the handle, and nothing is on its way.
             let _ = unsafe { ffi::MPI_Comm_free(&raw mut self.comm) };
         }
     }
+}
+
+/// What MPI makes of a request that is done.
+pub(crate) fn no_request() -> ffi::MPI_Request {
+    // SAFETY: a static of C that nobody writes.
+    unsafe { ffi::RSMPI_REQUEST_NULL }
 }
 
 /// Whether a request is done, and freed.

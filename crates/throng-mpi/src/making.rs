@@ -9,11 +9,11 @@
 //!
 //! | ranks that gave up while | the others | when they try again |
 //! |---|---|---|
-//! | they agreed | wait for those who are missing | all agree, if all ask for the same as before |
+//! | they agreed | wait for the ranks that are missing | all agree, if all ask for the same as before |
 //! | they duplicated | have the structure, and miss these ranks in it | they have it too |
 
 use crate::error::Error;
-use crate::link::{MpiLink, check, is_done};
+use crate::link::{MpiLink, check, is_done, no_request};
 use mpi::ffi;
 use mpi::topology::Communicator;
 use std::cell::RefCell;
@@ -125,8 +125,7 @@ impl Making {
 impl Drop for Making {
     /// Leaves to MPI what it may still use, if a call of MPI has failed.
     fn drop(&mut self) {
-        // SAFETY: the null request is a static of C that nobody writes.
-        if self.request != unsafe { ffi::RSMPI_REQUEST_NULL } {
+        if self.request != no_request() {
             mem::forget(mem::take(&mut self.mine));
             mem::forget(mem::take(&mut self.largest));
             mem::forget(self.duplicate.take());

@@ -180,7 +180,7 @@ fn messages_of_batch(plan: &Plan, count: u64) -> u64 {
         let Some((role, (time, timer))) = rings.pop() else { break };
         roles[role as usize].on(Event::Timer(timer), time, &mut post);
     }
-    // Nobody else has asked.
+    // No other client has asked.
     numbers.sort_unstable();
     assert!(numbers.into_iter().eq(0..count), "{}, {count}", plan.name());
     messages
@@ -224,7 +224,7 @@ fn as_many_numbers_as_there_are_can_be_asked_for() {
             let ask = |(mut client, count): (threads::Client, u64)| {
                 scope.spawn(move || (client.next_many(count), client))
             };
-            // 2^64 numbers in all: the sum of two of these is 0 for who adds them up in 64 bits.
+            // 2^64 numbers in all: their sum is 0 in 64 bits.
             let counts = [1 << 63, 1 << 62, 1 << 62];
             let threads: Vec<_> = clients.into_iter().zip(counts).map(ask).collect();
             let drawn = threads.into_iter().map(|thread| thread.join().unwrap());
@@ -316,6 +316,8 @@ fn traffic_is_what_is_sent() {
             };
             let (out, into) = (sum(|t| t.from), sum(|t| t.to));
             assert!(into > 0.0 && close(out, into), "{} {number}: {into} {out}", plan.name());
+            let load = plan.loads(11)[number as usize];
+            assert!(close(load, into + out), "{} {number}: {load}", plan.name());
         }
     }
     let plan = Plan::combining_tree(&forever).unwrap();

@@ -13,6 +13,8 @@ use std::rc::Rc;
 use std::thread;
 use throng_messages::{BarrierKind, Numbers};
 
+mod missing;
+
 const PATIENCE: Duration = Duration::from_micros(1_000);
 
 /// What is on its way to each rank.
@@ -21,11 +23,13 @@ type Network = Rc<RefCell<Vec<VecDeque<(u32, Words)>>>>;
 struct Wire {
     me: u32,
     network: Network,
+    sent: u64,
 }
 
 impl Link for Wire {
     fn send(&mut self, rank: u32, words: Words) -> Result<(), Error> {
         self.network.borrow_mut()[rank as usize].push_back((self.me, words));
+        self.sent += 1;
         Ok(())
     }
 
@@ -52,7 +56,7 @@ impl<P: Part> Cluster<P> {
         let network = Network::default();
         network.borrow_mut().resize(ranks as usize, VecDeque::new());
         let engine = |me| {
-            let wire = Wire { me, network: Rc::clone(&network) };
+            let wire = Wire { me, network: Rc::clone(&network), sent: 0 };
             Engine::new(wire, (me, ranks), 99, part(me), PATIENCE)
         };
         Cluster { engines: (0..ranks).map(engine).collect(), now_ns: 0, stopped: Vec::new() }
@@ -118,7 +122,7 @@ impl Cluster<Counting> {
 
     fn numbers(&mut self, rank: u32, answer: &Answer, most: u64) -> Vec<u64> {
         let numbers = self.wait(rank, |part| part.take(answer, most));
-        numbers.expect("everybody is there").into_iter().collect()
+        numbers.expect("all ranks answer").into_iter().collect()
     }
 }
 
