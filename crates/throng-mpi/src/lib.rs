@@ -16,6 +16,7 @@
 //! let counter = Counter::new(&world, &Shape::for_ranks(world.size() as u32))?;
 //! let mut barrier = Barrier::new(&world, BarrierKind::Dissemination)?;
 //! println!("rank {} got {}", world.rank(), counter.next()?);
+//! println!("and a block of {:?}", counter.next_many(1000)?.range());
 //! barrier.wait()?;
 //! # Ok::<(), throng_mpi::Error>(())
 //! ```
@@ -59,8 +60,9 @@
 //!
 //! `mpirun` by default ends the whole job when a rank dies. Where it does not, or where a rank is only
 //! stopped or cut off, calls that need it fail with [`Error::NoAnswer`] and name it, after the
-//! [patience](Options::patience). A rank that is merely late is never given up: its service thread says
-//! that it is there. After such an error calls may be repeated: an unanswered question stays asked, its
+//! [patience](Options::patience) and a quarter of it. A rank that is merely late is never given up: its service
+//! thread says that it is there. Each rank asks those few that it depends on directly, for others too, and tells
+//! all if one of them is silent. After such an error calls may be repeated: an unanswered question stays asked, its
 //! number goes to the next caller on the same rank, and an arrival at a barrier holds. So if the rank comes
 //! back nothing is lost. If it does not, its roles are gone, and with them the numbers that were on their
 //! way through them: no number is ever given twice, but some may be missing.
