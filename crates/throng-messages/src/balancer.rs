@@ -6,6 +6,9 @@
 //! network ([`Plan::counting_network`](crate::Plan::counting_network)): there, no matter from which of
 //! its two wires a token comes, since a message tells everything there is to know.
 //!
+//! Tokens that travel together count as many: the toggle sends half of them left and half right, and the odd
+//! one to the side that is next. It does with them what it would have done had they come one by one.
+//!
 //! A toggle keeps no token: what reaches it leaves it in the same event. If its node dies, the tokens on
 //! their way to it are lost with it, and their askers wait for ever.
 
@@ -54,12 +57,17 @@ impl Toggle {
         Toggle { next, right: false, random }
     }
 
-    /// Sends a token on.
+    /// Sends tokens on.
     pub fn on(&mut self, event: Event, post: &mut Post) {
-        if let Event::Message(token @ Message::Ask { .. }) = event {
-            let way = self.next[usize::from(self.right)];
-            self.right = !self.right;
-            post.send(way.pick(&mut self.random), token);
+        if let Event::Message(Message::Ask { asker, count }) = event {
+            let side = usize::from(self.right);
+            self.right ^= count % 2 == 1;
+            for (side, count) in [(side, count.div_ceil(2)), (1 - side, count / 2)] {
+                if count > 0 {
+                    let to = self.next[side].pick(&mut self.random);
+                    post.send(to, Message::Ask { asker, count });
+                }
+            }
         }
     }
 }

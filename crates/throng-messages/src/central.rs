@@ -12,7 +12,7 @@ use crate::role::Role;
 #[derive(Clone, Copy, Debug)]
 pub struct Dispenser {
     next: u64,
-    step: u64,
+    pub(crate) step: u64,
 }
 
 impl Dispenser {
@@ -22,12 +22,11 @@ impl Dispenser {
         Dispenser { next: first, step }
     }
 
-    /// Answers an asker. Many numbers at a time follow each other only where `step` is 1.
+    /// Answers an asker with as many numbers as it wants. After 2^64 numbers it begins again.
     pub fn on(&mut self, event: Event, post: &mut Post) {
         if let Event::Message(Message::Ask { asker, count }) = event {
-            debug_assert!(count == 1 || self.step == 1, "these numbers do not follow each other");
             post.send(asker, Message::Numbers { first: self.next, count });
-            self.next += count * self.step;
+            self.next = self.next.wrapping_add(count.wrapping_mul(self.step));
         }
     }
 }

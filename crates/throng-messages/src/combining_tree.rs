@@ -91,7 +91,7 @@ enum State {
     /// It has at most one, and holds it.
     Open,
     /// It has asked for these numbers, for its two children, and waits for the answer.
-    Locked([u64; 2]),
+    Locked([Option<u64>; 2]),
 }
 
 /// A node where two requests become one.
@@ -102,8 +102,9 @@ pub struct Combiner {
     children: [Option<Address>; 2],
     waiting: Waiting,
     state: State,
-    /// How many numbers each child asks for that the node has not asked for yet; 0: it does not ask.
-    requests: [u64; 2],
+    /// How many numbers each child asks for that the node has not asked for yet. Sums are modulo 2^64, as
+    /// numbers are, so that 0 may be a sum.
+    requests: [Option<u64>; 2],
     /// How many times a wait began, which names the wait that is on.
     waits: u64,
 }
@@ -116,7 +117,7 @@ impl Combiner {
             children,
             waiting,
             state: State::Open,
-            requests: [0; 2],
+            requests: [None; 2],
             waits: 0,
         }
     }
@@ -134,8 +135,8 @@ impl Combiner {
                     debug_assert!(false, "{asker:?} is no child of {:?}", self.me);
                     return;
                 };
-                debug_assert_eq!(self.requests[child], 0, "{asker:?} asked again too early");
-                self.requests[child] += count;
+                debug_assert_eq!(self.requests[child], None, "{asker:?} asked again too early");
+                self.requests[child] = Some(count);
                 if self.state == State::Open {
                     self.consider(now, post);
                 }
@@ -157,10 +158,10 @@ impl Combiner {
 
     /// The node is open and what it holds has changed: asks, or waits for more.
     fn consider(&mut self, now: Time, post: &mut Post) {
-        let everybody = (0..2).all(|i| self.children[i].is_none() || self.requests[i] > 0);
+        let everybody = (0..2).all(|i| self.children[i].is_none() || self.requests[i].is_some());
         if everybody || self.waiting == Waiting::Fixed(0) {
             self.ask(post);
-        } else if self.requests != [0; 2] {
+        } else if self.requests != [None; 2] {
             self.waits += 1;
             if let Waiting::Fixed(time) = self.waiting {
                 post.ring_at(now.saturating_add(time), Timer(self.waits));
@@ -170,18 +171,18 @@ impl Combiner {
 
     fn ask(&mut self, post: &mut Post) {
         let batch = std::mem::take(&mut self.requests);
-        let count = batch[0] + batch[1];
-        if count > 0 {
+        if batch != [None; 2] {
+            let count = batch.into_iter().flatten().fold(0, u64::wrapping_add);
             self.state = State::Locked(batch);
             post.send(self.parent, Message::Ask { asker: self.me, count });
         }
     }
 
-    fn split(&self, mut first: u64, batch: [u64; 2], post: &mut Post) {
+    fn split(&self, mut first: u64, batch: [Option<u64>; 2], post: &mut Post) {
         for (child, count) in self.children.into_iter().zip(batch) {
-            if let Some(child) = child.filter(|_| count > 0) {
+            if let (Some(child), Some(count)) = (child, count) {
                 post.send(child, Message::Numbers { first, count });
-                first += count;
+                first = first.wrapping_add(count);
             }
         }
     }

@@ -19,6 +19,11 @@
 //! A number takes log2(width) + 2 messages if all its meetings are diffractions, one more for each
 //! toggle.
 //!
+//! Tokens that one client sends together travel together as far as they can. Pairs of them meet in the first
+//! prism and part there at once: half of the tokens go left, half right. An odd one is a token that is alone.
+//! So `count` numbers take no more messages than `count` requests for one number, and less than 3 width of
+//! them if `count` is a multiple of the width. A prism's delay learns nothing from such pairs.
+//!
 //! # Why it counts
 //!
 //! Tokens enter a balancer through its prisms only. A prism sends them on in pairs, one to each side,
@@ -186,14 +191,15 @@ impl Prism {
     /// Takes a token in, or gives up waiting for another one.
     pub fn on(&mut self, event: Event, now: Time, post: &mut Post) {
         match event {
-            Event::Message(token @ Message::Ask { .. }) => match self.held.take() {
-                Some(first) => {
-                    post.send(self.next[0].pick(&mut self.random), first);
-                    post.send(self.next[1].pick(&mut self.random), token);
-                    self.set_delay(self.delay.saturating_mul(2));
+            Event::Message(Message::Ask { asker, count }) => {
+                if count > 1 {
+                    let half = Message::Ask { asker, count: count / 2 };
+                    self.part(half, half, post);
                 }
-                None => self.take_in(token, now, post),
-            },
+                if count % 2 == 1 {
+                    self.meet(Message::Ask { asker, count: 1 }, now, post);
+                }
+            }
             Event::Timer(Timer(hold)) if hold == self.holds => {
                 if let Some(token) = self.held.take() {
                     post.send(Address::Role(self.toggle), token);
@@ -204,7 +210,25 @@ impl Prism {
         }
     }
 
-    /// A token that finds nobody here.
+    /// Sends `left` and `right`, which are as many tokens, to the two sides.
+    fn part(&mut self, left: Message, right: Message, post: &mut Post) {
+        for (way, tokens) in self.next.into_iter().zip([left, right]) {
+            post.send(way.pick(&mut self.random), tokens);
+        }
+    }
+
+    /// A single token meets the one that is held, or becomes it.
+    fn meet(&mut self, token: Message, now: Time, post: &mut Post) {
+        match self.held.take() {
+            Some(first) => {
+                self.part(first, token, post);
+                self.set_delay(self.delay.saturating_mul(2));
+            }
+            None => self.take_in(token, now, post),
+        }
+    }
+
+    /// A token that finds no other here.
     fn take_in(&mut self, token: Message, now: Time, post: &mut Post) {
         let before = self.came.replace(now);
         if self.delay == 0 {

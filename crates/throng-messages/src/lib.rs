@@ -34,6 +34,8 @@
 //! | [`Plan::combining_tree`] | less than 4, if all meet, to 2 log2 n | few messages, and neighbours talk to neighbours |
 //! | [`Plan::counting_network`] | log2 w (log2 w + 1) / 2 + 2 | no hot spot; always the same way |
 //!
+//! Several numbers at a time take fewer messages: [`Plan::ask_many`].
+//!
 //! Here w is the width of the structure, n the number of clients. [`BarrierKind`] has the barriers, and
 //! [`threads`] is a host; `examples/threads.rs` uses both.
 //!
@@ -56,6 +58,7 @@ pub mod combining_tree;
 pub mod counting_network;
 pub mod diffracting_tree;
 mod message;
+mod numbers;
 mod plan;
 mod post;
 mod role;
@@ -69,6 +72,7 @@ pub use central::Dispenser;
 pub use combining_tree::{Combiner, CombiningShape, Waiting};
 pub use diffracting_tree::{Delay, DiffractingShape, Prism};
 pub use message::{Address, Event, Message, Timer};
+pub use numbers::Numbers;
 pub use plan::Plan;
 pub use post::Post;
 pub use role::{Role, Time};

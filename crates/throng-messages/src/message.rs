@@ -12,15 +12,16 @@ pub enum Address {
 /// A message. Small, and the same for all structures, so that a host needs to carry one kind only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// `asker` wants `count` numbers. In a tree or network of balancers this is the token, which
-    /// carries who asked all the way; a combining node asks in its own name.
+    /// `asker` wants `count` numbers. In a tree or network of balancers these are `count` tokens that
+    /// travel together, and carry the asker's address all the way. A combining node asks in its own name.
     Ask {
         /// Whom to answer.
         asker: Address,
         /// How many numbers.
         count: u64,
     },
-    /// The answer: the numbers `first`, `first + 1`, ... `count` of them.
+    /// An answer: `count` numbers from `first` on, a [step](crate::Plan::step) apart. A request is
+    /// answered by one such message or several, whose counts add up to its own.
     Numbers {
         /// The first of them.
         first: u64,

@@ -28,6 +28,7 @@ pub struct Plan {
     pub(crate) roles: Vec<Role>,
     pub(crate) way_in: WayIn,
     longest_way: u32,
+    step: u64,
 }
 
 /// Whom a client asks.
@@ -48,7 +49,12 @@ impl Plan {
         way_in: WayIn,
         longest_way: u32,
     ) -> Self {
-        Plan { name, roles, way_in, longest_way }
+        // All dispensers of a structure have the same step, and come last.
+        let step = roles.iter().rev().find_map(|role| match role {
+            Role::Dispenser(dispenser) => Some(dispenser.step),
+            _ => None,
+        });
+        Plan { name, roles, way_in, longest_way, step: step.unwrap_or(1) }
     }
 
     /// What it is, in a few words: "diffracting tree".
@@ -75,6 +81,13 @@ impl Plan {
         self.longest_way
     }
 
+    /// How far apart the numbers of one answer are: 1 where one role gives out all numbers, the width of
+    /// a tree or network of balancers.
+    #[must_use]
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
     /// How many clients may ask: those numbered below this. Nothing: any number.
     #[must_use]
     pub fn clients(&self) -> Option<u32> {
@@ -96,12 +109,55 @@ impl Plan {
         self.roles
     }
 
+    /// The roles that `client` may ask.
+    #[must_use]
+    pub fn asked_by(&self, client: u32) -> Vec<u32> {
+        match &self.way_in {
+            WayIn::Any(way) => way.roles().collect(),
+            WayIn::Listed(roles) => roles.to_vec(),
+            WayIn::Pairs { .. } => vec![client / 2],
+        }
+    }
+
+    /// The roles to which `role` sends what comes to it on the way to a number; none for a dispenser.
+    ///
+    /// # Panics
+    /// When there is no such role.
+    #[must_use]
+    pub fn followers(&self, role: u32) -> Vec<u32> {
+        match &self.roles[role as usize] {
+            Role::Dispenser(_) => Vec::new(),
+            Role::Toggle(toggle) => toggle.next.into_iter().flat_map(Way::roles).collect(),
+            Role::Prism(prism) => {
+                let sides = prism.next.into_iter().flat_map(Way::roles);
+                sides.chain([prism.toggle]).collect()
+            }
+            Role::Combiner(node) => match node.parent() {
+                Address::Role(parent) => vec![parent],
+                Address::Client(_) => Vec::new(),
+            },
+        }
+    }
+
     /// What `client` sends, and to whom, to get a number. A client has one request on its way at most.
     ///
     /// # Panics
     /// When there is no such [client](Plan::clients).
     #[must_use]
     pub fn ask(&self, client: u32, random: &mut SplitMix64) -> (Address, Message) {
+        self.ask_many(client, 1, random)
+    }
+
+    /// What `client` sends, and to which role, to get `count` numbers, at least one. The answers are
+    /// [numbers](Message::Numbers), `count` in all; only then the client may ask again.
+    ///
+    /// At rest the numbers of all answers are 0 to m - 1, each once, where m is the sum of all counts.
+    /// Where one role gives out all numbers (central, combining tree) the answer is a single message.
+    ///
+    /// # Panics
+    /// When there is no such [client](Plan::clients).
+    #[must_use]
+    pub fn ask_many(&self, client: u32, count: u64, random: &mut SplitMix64) -> (Address, Message) {
         let to = match &self.way_in {
             WayIn::Any(way) => way.pick(random),
             WayIn::Listed(roles) => Address::Role(roles[random.below(roles.len() as u64) as usize]),
@@ -110,6 +166,6 @@ impl Plan {
                 Address::Role(client / 2)
             }
         };
-        (to, Message::Ask { asker: Address::Client(client), count: 1 })
+        (to, Message::Ask { asker: Address::Client(client), count })
     }
 }

@@ -1,5 +1,6 @@
 //! Who has how much to say to whom: for those who place roles on nodes.
 
+use crate::balancer::Way;
 use crate::message::Address;
 use crate::plan::{Plan, WayIn};
 use crate::role::Role;
@@ -35,41 +36,75 @@ impl Plan {
     #[must_use]
     pub fn traffic(&self, clients: u32) -> Vec<Traffic> {
         let clients = self.clients().map_or(clients, |most| most.min(clients));
-        let mut flow = Flow { all: Vec::new(), into: vec![0.0; self.len()] };
-        let entries: Vec<u32> = match &self.way_in {
-            WayIn::Any(way) => way.roles().collect(),
-            WayIn::Listed(roles) => roles.to_vec(),
-            WayIn::Pairs { .. } => return self.combining_traffic(clients),
-        };
-        for client in (0..clients).map(Address::Client) {
-            flow.spread(client, entries.iter().copied(), 1.0);
-        }
-        // What comes to a role comes from lower numbers.
-        for (number, role) in (0..).zip(&self.roles) {
-            let (from, messages) = (Address::Role(number), flow.into[number as usize]);
-            match role {
-                Role::Dispenser(_) => {
-                    for to in (0..clients).map(Address::Client) {
-                        let messages = messages / f64::from(clients);
-                        flow.all.push(Traffic { from, to, messages });
-                    }
-                }
-                Role::Toggle(toggle) => {
-                    for way in toggle.next {
-                        flow.spread(from, way.roles(), messages / 2.0);
-                    }
-                }
-                Role::Prism(prism) => {
-                    let alone = prism.toggle..prism.toggle + 1;
-                    flow.spread(from, alone, messages * (1.0 - DIFFRACTED));
-                    for way in prism.next {
-                        flow.spread(from, way.roles(), messages * DIFFRACTED / 2.0);
-                    }
-                }
-                Role::Combiner(_) => {}
+        let Some(into) = self.tokens_into(clients) else { return self.combining_traffic(clients) };
+        let mut all = Vec::new();
+        let mut send = |from, to, messages| all.push(Traffic { from, to, messages });
+        let entries = self.asked_by(0);
+        for client in 0..clients {
+            for &role in &entries {
+                send(Address::Client(client), Address::Role(role), 1.0 / entries.len() as f64);
             }
         }
-        flow.all
+        for (number, tokens) in (0..).zip(into) {
+            let from = Address::Role(number);
+            match &self.roles[number as usize] {
+                Role::Dispenser(_) => {
+                    for client in 0..clients {
+                        send(from, Address::Client(client), tokens / f64::from(clients));
+                    }
+                }
+                role => for_each_follower(role, tokens, |to, tokens| {
+                    send(from, Address::Role(to), tokens);
+                }),
+            }
+        }
+        all
+    }
+
+    /// How many messages each role receives and sends, under the same assumptions: what
+    /// [`traffic`](Plan::traffic) adds up to, found without a look at each client.
+    ///
+    /// ```
+    /// use throng_messages::Plan;
+    ///
+    /// assert_eq!(Plan::central().loads(1_000_000), [2_000_000.0]);
+    /// ```
+    #[must_use]
+    pub fn loads(&self, clients: u32) -> Vec<f64> {
+        let clients = self.clients().map_or(clients, |most| most.min(clients));
+        // What comes to a balancer or dispenser leaves it again.
+        if let Some(into) = self.tokens_into(clients) {
+            return into.into_iter().map(|tokens| 2.0 * tokens).collect();
+        }
+        let mut loads = vec![0.0; self.len()];
+        for traffic in self.combining_traffic(clients) {
+            for address in [traffic.from, traffic.to] {
+                if let Address::Role(number) = address {
+                    loads[number as usize] += traffic.messages;
+                }
+            }
+        }
+        loads
+    }
+
+    /// How many tokens come to each role, or `None` where there are no tokens.
+    fn tokens_into(&self, clients: u32) -> Option<Vec<f64>> {
+        if matches!(self.way_in, WayIn::Pairs { .. }) {
+            return None;
+        }
+        let mut into = vec![0.0; self.len()];
+        let entries = self.asked_by(0);
+        let share = 1.0 / entries.len() as f64;
+        let of_clients = (0..clients).fold(0.0, |tokens, _| tokens + share);
+        entries.into_iter().for_each(|role| into[role as usize] = of_clients);
+        // What comes to a role comes from lower numbers.
+        for number in 0..self.len() {
+            let tokens = into[number];
+            for_each_follower(&self.roles[number], tokens, |to, tokens| {
+                into[to as usize] += tokens
+            });
+        }
+        Some(into)
     }
 
     /// One request from everybody who has any client below, and one answer.
@@ -97,20 +132,17 @@ impl Plan {
     }
 }
 
-/// What is known so far.
-struct Flow {
-    all: Vec<Traffic>,
-    /// What comes to each role.
-    into: Vec<f64>,
-}
-
-impl Flow {
-    /// So much goes from `from` to each of `roles` in equal parts.
-    fn spread(&mut self, from: Address, roles: impl ExactSizeIterator<Item = u32>, messages: f64) {
-        let messages = messages / roles.len() as f64;
-        for role in roles {
-            self.into[role as usize] += messages;
-            self.all.push(Traffic { from, to: Address::Role(role), messages });
+/// Calls `send` for each role to which a balancer sends some of `tokens`, and how many of them.
+fn for_each_follower(balancer: &Role, tokens: f64, mut send: impl FnMut(u32, f64)) {
+    let mut spread = |way: Way, tokens: f64| {
+        way.roles().for_each(|role| send(role, tokens / f64::from(way.count)));
+    };
+    match balancer {
+        Role::Toggle(toggle) => toggle.next.into_iter().for_each(|way| spread(way, tokens / 2.0)),
+        Role::Prism(prism) => {
+            spread(Way::to(prism.toggle), tokens * (1.0 - DIFFRACTED));
+            prism.next.into_iter().for_each(|way| spread(way, tokens * DIFFRACTED / 2.0));
         }
+        Role::Dispenser(_) | Role::Combiner(_) => {}
     }
 }

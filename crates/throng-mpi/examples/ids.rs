@@ -1,6 +1,11 @@
 //! Every rank draws ids from one counter, and rank 0 makes sure that each was given once.
 //!
-//! `mpirun -n 4 cargo run -p throng-mpi --example ids`
+//! ```sh
+//! cargo build --release -p throng-mpi --example ids
+//! mpirun --allow-run-as-root --oversubscribe -n 4 target/release/examples/ids
+//! ```
+//!
+//! `docs/cluster.md` tells why the options are there.
 
 use mpi::Threading;
 use mpi::traits::{Communicator, CommunicatorCollectives, Root};

@@ -30,8 +30,8 @@ impl Barrier {
     ///
     /// # Errors
     ///
-    /// When there is no such kind, when ranks asked for different ones, when this thread may not call
-    /// MPI, or when MPI reports an error.
+    /// When there is no such kind, when ranks asked for different ones, when the thread of any rank may not
+    /// call MPI, or when MPI reports an error.
     pub fn new<C: Communicator>(comm: &C, kind: BarrierKind) -> Result<Self, Error> {
         Self::with_options(comm, kind, &Options::new())
     }
@@ -46,12 +46,11 @@ impl Barrier {
         kind: BarrierKind,
         options: &Options,
     ) -> Result<Self, Error> {
-        let (rank, ranks) = (comm.rank() as u32, comm.size() as u32);
         let fingerprint = match kind {
             BarrierKind::Dissemination => [4, 0],
             BarrierKind::Tree { fan_in } => [5, u64::from(fan_in)],
         };
-        let part = |_| {
+        let part = |rank, ranks, _| {
             let member = kind.member(rank, ranks);
             member.map(Meeting::new).map_err(|error| Error::Shape(error.to_string()))
         };

@@ -1,6 +1,6 @@
 //! A counter over the ranks of a communicator.
 
-use crate::counting::Counting;
+use crate::counting::{Answer, Counting};
 use crate::engine::{Engine, Need};
 use crate::error::Error;
 use crate::host::Host;
@@ -9,9 +9,11 @@ use crate::placement::place;
 use crate::shape::Shape;
 use mpi::topology::Communicator;
 use std::thread;
+use throng_messages::Numbers;
 
 /// A counter shared by all ranks of a communicator: [`next`](Counter::next) hands out 0, 1, 2, ...
 /// each exactly once; when no call is in progress anywhere the numbers handed out are exactly 0..m-1.
+/// [`next_many`](Counter::next_many) hands out several at a time.
 ///
 /// Any number of threads of a rank may use it at a time. It needs no attention: a service thread on
 /// each rank does the work of the structure while the rank computes. Where MPI was not initialised
@@ -26,6 +28,8 @@ pub struct Counter {
     shape: Shape,
     /// How many callers of this rank ask at once.
     seats: u32,
+    /// How far apart the numbers of one answer are.
+    step: u64,
 }
 
 impl Counter {
@@ -35,8 +39,8 @@ impl Counter {
     ///
     /// # Errors
     ///
-    /// When there is no such shape, when ranks asked for different ones, when this thread may not call
-    /// MPI, or when MPI reports an error.
+    /// When there is no such shape, when ranks asked for different ones, when the thread of any rank may not
+    /// call MPI, or when MPI reports an error.
     pub fn new<C: Communicator>(comm: &C, shape: &Shape) -> Result<Self, Error> {
         Self::with_options(comm, shape, &Options::new())
     }
@@ -51,17 +55,17 @@ impl Counter {
         shape: &Shape,
         options: &Options,
     ) -> Result<Self, Error> {
-        let ranks = comm.size() as u32;
-        let mut seats = 0;
+        let (mut seats, mut step) = (0, 1);
         // Not before all ranks have agreed: who is refused alone would leave the others waiting.
-        let part = |seed| {
+        let part = |rank, ranks, seed| {
             let plan = shape.plan(ranks, options)?;
             seats = plan.clients().unwrap_or(u32::MAX) / ranks;
+            step = plan.step();
             let rank_of = place(&plan, options.threads.saturating_mul(ranks), ranks);
-            Ok(Counting::new(comm.rank() as u32, ranks, plan, rank_of, seed))
+            Ok(Counting::new(rank, ranks, plan, rank_of, seed))
         };
         let host = Host::new(comm, options, &shape.fingerprint(), part)?;
-        Ok(Counter { host, shape: *shape, seats })
+        Ok(Counter { host, shape: *shape, seats, step })
     }
 
     /// A number that nobody else gets.
@@ -72,30 +76,86 @@ impl Counter {
     /// [patience](Options::patience) lasts. The question is still on its way then: if the rank comes
     /// back, the number goes to the next who asks on this rank, so that none is lost.
     pub fn next(&self) -> Result<u64, Error> {
+        self.draw(1, Counting::take_one)
+    }
+
+    /// Returns `count` numbers that no other call gets, in as few messages as the structure can do with:
+    /// 2 for [`Shape::Central`], whatever the count, and never more than `count` calls of
+    /// [`next`](Counter::next).
+    ///
+    /// All calls of `next` and `next_many` together hand out each number once. When no call is in progress
+    /// anywhere, and none has failed, these are exactly 0..m-1, where m is how many were asked for. After
+    /// 2^64 numbers it begins again at 0.
+    ///
+    /// Of [`Shape::Central`] and [`Shape::CombiningTree`] the numbers are [in a row](Numbers::range),
+    /// and larger than those of every call that was over before this one began. Of trees and networks
+    /// of balancers they are some arithmetic sequences a width apart, in no order.
+    ///
+    /// After a call on this rank has failed, what it had asked for is handed out first on this rank. Until
+    /// then those numbers are missing below m; they are not in a row with others, and may be smaller.
+    ///
+    /// ```no_run
+    /// # fn of(counter: &throng_mpi::Counter) -> Result<(), throng_mpi::Error> {
+    /// let numbers = counter.next_many(1000)?;
+    /// assert_eq!(numbers.len(), 1000);
+    /// for id in numbers {
+    ///     println!("{id}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Counter::next). None of the numbers is lost if the rank comes back.
+    pub fn next_many(&self, count: u64) -> Result<Numbers, Error> {
+        let mut numbers = Numbers::new(self.step);
+        while numbers.len() < count {
+            let missing = count - numbers.len();
+            match self.draw(missing, |part, answer| part.take(answer, missing)) {
+                Ok(more) => numbers.append(&more),
+                Err(error) => {
+                    // Only a thread that may use it has got any.
+                    if let Ok(mut engine) = self.host.engine() {
+                        engine.part().put_back(&numbers);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// Asks for `count` numbers and waits until `take` finds them.
+    fn draw<T>(
+        &self,
+        count: u64,
+        take: impl Fn(&mut Counting, &Answer) -> Option<T>,
+    ) -> Result<T, Error> {
         let ask = |engine: &mut Engine<_, Counting>, now_ns| {
-            engine.act(now_ns, |part, post| part.ask(self.seats, thread::current, post))
+            engine.act(now_ns, |part, post| part.ask(self.seats, count, thread::current, post))
         };
         let now_ns = self.host.now_ns();
         let mut engine = self.host.engine()?;
         let asked = ask(&mut engine, now_ns);
         // What this rank gives out itself is there at once.
         if let Some(answer) = &asked
-            && let Some(number) = engine.part().take(answer)
+            && let Some(found) = take(engine.part(), answer)
         {
             engine.look_if_due(now_ns);
-            return Ok(number);
+            return Ok(found);
         }
         drop(engine);
         let answer = match asked {
             Some(answer) => answer,
             None => self.host.wait(Need::Part, || false, ask)?,
         };
-        let take = |engine: &mut Engine<_, Counting>, _| engine.part().take(&answer);
-        let number = self.host.wait(Need::Part, || answer.has_come(), take);
-        if number.is_err() {
+        let ready = |engine: &mut Engine<_, Counting>, _| take(engine.part(), &answer);
+        let found = self.host.wait(Need::Part, || answer.has_come(), ready);
+        if found.is_err() {
             self.host.engine()?.part().give_up(&answer);
         }
-        number
+        found
     }
 
     /// Handles messages that have arrived for this rank. Only of use without a service thread: a rank

@@ -2,13 +2,10 @@
 
 use crate::engine::Part;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
 use throng::machine::SplitMix64;
-use throng_messages::{Address, Event, Message, Plan, Post, Role};
-
-/// What a seat holds while its number has not come. No counter gets this far.
-const NOTHING_YET: u64 = u64::MAX;
+use throng_messages::{Address, Event, Message, Numbers, Plan, Post, Role};
 
 /// Roles and seats.
 #[derive(Debug)]
@@ -18,92 +15,137 @@ pub(crate) struct Counting {
     plan: Plan,
     /// Where each role is played.
     rank_of: Vec<u32>,
-    /// Which ranks play any.
-    has_roles: Vec<bool>,
     /// Those played here; `None` elsewhere.
     roles: Vec<Option<Role>>,
+    /// Whether any is.
+    serves: bool,
     seats: Vec<Seat>,
+    /// Numbers that came for calls that had failed. They go to the next callers.
+    left: Numbers,
     random: SplitMix64,
 }
 
 /// A caller's place: it asks as the client `seat * ranks + rank`.
+///
+/// | `missing` | `taken` | |
+/// |---|---|---|
+/// | 0 | no | free |
+/// | > 0 | yes | a caller waits for an answer |
+/// | 0 | yes | the answer is there: `complete` is true |
+/// | > 0 | no | the call has failed; the answer goes to the next caller that takes the seat, or to `left` |
 #[derive(Debug)]
 struct Seat {
-    number: Arc<AtomicU64>,
-    /// Whether a question is on its way: a caller that gave up leaves the answer to the next.
-    asked: bool,
+    /// How many numbers of the question that is on its way have not come yet.
+    missing: u64,
     taken: bool,
+    numbers: Numbers,
+    /// For the caller, which reads it without the engine's lock.
+    complete: Arc<AtomicBool>,
     caller: Option<Thread>,
 }
 
 impl Counting {
     pub(crate) fn new(rank: u32, ranks: u32, plan: Plan, rank_of: Vec<u32>, seed: u64) -> Self {
-        let mut has_roles = vec![false; ranks as usize];
-        rank_of.iter().for_each(|&rank| has_roles[rank as usize] = true);
+        let serves = rank_of.contains(&rank);
         let here = |(role, &at): (&Role, &u32)| (at == rank).then(|| role.clone());
         let roles = plan.roles().iter().zip(&rank_of).map(here).collect();
         let random = SplitMix64::from_state(SplitMix64::mix(seed ^ u64::from(rank)));
-        Counting { rank, ranks, plan, rank_of, has_roles, roles, seats: Vec::new(), random }
+        let (seats, left) = (Vec::new(), Numbers::new(plan.step()));
+        Counting { rank, ranks, plan, rank_of, roles, serves, seats, left, random }
     }
 
-    /// Takes a seat, if there is a free one or there are fewer than `limit`, and asks for a number,
-    /// unless the seat has a question on its way already.
+    /// Takes a seat and asks for `count` numbers, or returns `None` if there are `limit` seats, all taken. The
+    /// answer may have fewer or more numbers if an earlier call has failed: what that one asked for comes
+    /// first.
     pub(crate) fn ask(
         &mut self,
         limit: u32,
+        count: u64,
         caller: impl FnOnce() -> Thread,
         post: &mut Post,
     ) -> Option<Answer> {
-        // A seat whose question somebody gave up on comes first: its number must not be lost.
-        let free = |asked| move |seat: &Seat| !seat.taken && seat.asked == asked;
-        let seat = match self.seats.iter().position(free(true)) {
-            Some(seat) => seat,
-            None => match self.seats.iter().position(free(false)) {
-                Some(seat) => seat,
-                None if self.seats.len() < limit as usize => {
-                    self.seats.push(Seat::new());
-                    self.seats.len() - 1
-                }
-                None => return None,
-            },
-        };
+        let seat = self.find_seat(limit)?;
         let its = &mut self.seats[seat];
         its.taken = true;
-        its.caller = Some(caller());
-        let number = Arc::clone(&its.number);
-        if !std::mem::replace(&mut its.asked, true) {
+        if its.missing > 0 {
+            its.caller = Some(caller());
+        } else if !self.left.is_empty() {
+            its.numbers = self.left.take(count);
+            its.complete.store(true, Ordering::Relaxed);
+        } else {
+            its.missing = count;
+            its.caller = Some(caller());
             let client = seat as u32 * self.ranks + self.rank;
-            let (to, message) = self.plan.ask(client, &mut self.random);
+            let (to, message) = self.plan.ask_many(client, count, &mut self.random);
             post.send(to, message);
         }
-        Some(Answer { seat, number })
+        Some(Answer { seat, complete: Arc::clone(&its.complete) })
     }
 
-    /// Takes the number that has come, and gives the seat back.
-    pub(crate) fn take(&mut self, answer: &Answer) -> Option<u64> {
-        if !answer.has_come() {
-            return None;
+    /// A seat that is not taken: one whose call has failed comes first, unless there are numbers already.
+    fn find_seat(&mut self, limit: u32) -> Option<usize> {
+        let not_taken = |failed| move |seat: &Seat| !seat.taken && (seat.missing > 0) == failed;
+        let failed_first = self.left.is_empty();
+        let find = |failed| self.seats.iter().position(not_taken(failed));
+        let found = find(failed_first).or_else(|| find(!failed_first));
+        if found.is_none() && self.seats.len() < limit as usize {
+            self.seats.push(Seat::new(self.plan.step()));
+            return Some(self.seats.len() - 1);
         }
-        let number = answer.number.swap(NOTHING_YET, Ordering::Relaxed);
-        self.seats[answer.seat].asked = false;
-        self.give_up(answer);
-        Some(number)
+        found
     }
 
-    /// Gives the seat back. Its number goes to whoever takes the seat next.
+    /// Takes out the first number of an answer that has come, and gives the seat back.
+    pub(crate) fn take_one(&mut self, answer: &Answer) -> Option<u64> {
+        let number = answer.has_come().then(|| self.seats[answer.seat].numbers.pop_first())?;
+        self.free(answer.seat);
+        number
+    }
+
+    /// Takes out the first `most` numbers of an answer that has come, and gives the seat back.
+    pub(crate) fn take(&mut self, answer: &Answer, most: u64) -> Option<Numbers> {
+        let numbers = answer.has_come().then(|| self.seats[answer.seat].numbers.take(most))?;
+        self.free(answer.seat);
+        Some(numbers)
+    }
+
+    /// Gives a seat back whose answer has come. Numbers that are still there go to the next callers.
+    fn free(&mut self, seat: usize) {
+        let its = &mut self.seats[seat];
+        self.left.append(&its.numbers.take(u64::MAX));
+        its.complete.store(false, Ordering::Relaxed);
+        its.give_up();
+    }
+
+    /// Gives the seat back. Its numbers go to the next callers.
     pub(crate) fn give_up(&mut self, answer: &Answer) {
-        let seat = &mut self.seats[answer.seat];
-        seat.taken = false;
-        seat.caller = None;
+        if answer.has_come() {
+            self.free(answer.seat);
+        } else {
+            self.seats[answer.seat].give_up();
+        }
     }
 
+    /// Takes back numbers for the next callers.
+    pub(crate) fn put_back(&mut self, numbers: &Numbers) {
+        self.left.append(numbers);
+    }
+
+    /// Numbers for a seat. A message that no seat waits for, which only a broken rank sends, is ignored.
     fn answer(&mut self, seat: u32, message: Message) {
-        let seat = self.seats.get_mut(seat as usize).filter(|seat| seat.asked);
-        if let (Some(seat), Message::Numbers { first, .. }) = (seat, message) {
-            seat.number.store(first, Ordering::Release);
-            if let Some(caller) = &seat.caller {
-                caller.unpark();
-            }
+        let Message::Numbers { first, count } = message else { return };
+        let seat = seat as usize;
+        let asked = |its: &&mut Seat| its.missing >= count && its.missing > 0;
+        let Some(its) = self.seats.get_mut(seat).filter(asked) else { return };
+        its.numbers.push(first, count);
+        its.missing -= count;
+        if its.missing > 0 {
+            return;
+        }
+        its.complete.store(true, Ordering::Release);
+        match &its.caller {
+            Some(caller) => caller.unpark(),
+            None => self.free(seat),
         }
     }
 }
@@ -130,12 +172,23 @@ impl Part for Counting {
         }
     }
 
-    fn needs(&self, rank: u32) -> bool {
-        self.has_roles[rank as usize]
+    /// The ranks to which requests of this one go, and those to which its roles send them on. The last on
+    /// the way, which gives out numbers, depends on none.
+    fn depends_on(&self) -> Vec<u32> {
+        let seats = self.plan.clients().map_or(1, |clients| clients / self.ranks);
+        let asked = (0..seats).flat_map(|seat| self.plan.asked_by(seat * self.ranks + self.rank));
+        let here = |role: &u32| self.rank_of[*role as usize] == self.rank;
+        let roles_here = (0..self.plan.len() as u32).filter(here);
+        let followers = roles_here.flat_map(|role| self.plan.followers(role));
+        let mut ranks: Vec<u32> =
+            asked.chain(followers).map(|role| self.rank_of[role as usize]).collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        ranks
     }
 
     fn serves(&self) -> bool {
-        self.needs(self.rank)
+        self.serves
     }
 
     fn wake(&self) {
@@ -144,22 +197,27 @@ impl Part for Counting {
 }
 
 impl Seat {
-    fn new() -> Self {
-        let number = Arc::new(AtomicU64::new(NOTHING_YET));
-        Seat { number, asked: false, taken: false, caller: None }
+    fn new(step: u64) -> Self {
+        let complete = Arc::new(AtomicBool::new(false));
+        Seat { missing: 0, taken: false, numbers: Numbers::new(step), complete, caller: None }
+    }
+
+    fn give_up(&mut self) {
+        self.taken = false;
+        self.caller = None;
     }
 }
 
-/// Where a caller's number appears.
+/// Where a caller's numbers appear.
 #[derive(Debug)]
 pub(crate) struct Answer {
     seat: usize,
-    number: Arc<AtomicU64>,
+    complete: Arc<AtomicBool>,
 }
 
 impl Answer {
-    /// Whether it is there.
+    /// Whether they are all there.
     pub(crate) fn has_come(&self) -> bool {
-        self.number.load(Ordering::Acquire) != NOTHING_YET
+        self.complete.load(Ordering::Acquire)
     }
 }

@@ -2,6 +2,16 @@
 //!
 //! No thread and no clock is in here, and MPI is only one kind of [`Link`]: the tests run several
 //! ranks in one thread.
+//!
+//! # How a rank that has died is missed
+//!
+//! A caller may depend on all ranks, but on most of them by way of others: a member of a barrier waits for
+//! messages of a few members only, and those for a few others. So a caller that waits for long asks these few
+//! for signs of life ([`Part::depends_on`]). A rank that is asked knows by this that its own are waited for,
+//! and asks them, as if it waited itself. A rank that finds another one silent for the whole patience
+//! tells all ranks, and calls fail that need it and have waited for the whole patience as well.
+//!
+//! So no work is done for all ranks but when one is missed, and when this one leaves.
 
 use crate::error::Error;
 use crate::link::Link;
@@ -25,8 +35,9 @@ pub(crate) trait Part: Send + 'static {
     fn home(&self, of: Address) -> u32;
     /// Something happens to a role or client of this rank.
     fn on(&mut self, to: Address, event: Event, now_ns: u64, post: &mut Post);
-    /// Whether callers depend on this rank.
-    fn needs(&self, rank: u32) -> bool;
+    /// The ranks whose messages this one waits for, and those to which it sends what others wait for. What
+    /// callers need is what these are and what these depend on, and so on.
+    fn depends_on(&self) -> Vec<u32>;
     /// Whether others may need something of this rank while nobody here waits: more than a sign of life.
     fn serves(&self) -> bool;
     /// Wakes all callers: they will look for themselves what has happened.
@@ -55,7 +66,12 @@ pub(crate) struct Engine<L, P> {
     part: P,
     timers: BinaryHeap<Reverse<(u64, Address, u64)>>,
     post: Post,
+    /// The ranks that the part depends on directly.
     watch: Watch,
+    /// Until then this rank watches them for other ranks.
+    watch_until_ns: u64,
+    /// What another rank has told of one that it misses.
+    missed: Option<Missed>,
     leave: Leave,
     /// What makes all calls fail from now on.
     failed: Option<Error>,
@@ -65,23 +81,33 @@ pub(crate) struct Engine<L, P> {
     looked_ns: u64,
 }
 
+/// A rank that is silent, as another has told.
+#[derive(Clone, Copy, Debug)]
+struct Missed {
+    rank: u32,
+    silent_ns: u64,
+    told_ns: u64,
+}
+
 /// How far the end has come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Leave {
     /// Whether this rank has left.
     left: bool,
-    /// At rank 0: who has, and how many.
+    /// At rank 0: the ranks that have, and how many.
     have_left: Vec<bool>,
     count: u32,
     all_left: bool,
+    /// At rank 0, all that have not left; elsewhere rank 0. Nothing before this rank has left.
+    watch: Watch,
 }
 
-/// Whom somebody waits for.
+/// What a caller waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// The ranks that the structure needs.
+    /// An answer of the structure.
     Part,
-    /// At rank 0, all that have not left; elsewhere rank 0.
+    /// That all ranks have left.
     Leave,
 }
 
@@ -93,16 +119,19 @@ impl<L: Link, P: Part> Engine<L, P> {
         part: P,
         patience: Duration,
     ) -> Self {
+        let directly = part.depends_on().into_iter().filter(|&other| other != rank);
         Engine {
             link,
             rank,
             ranks,
             nonce,
-            part,
             timers: BinaryHeap::new(),
             post: Post::new(),
-            watch: Watch::new(ranks, patience),
-            leave: Leave { have_left: vec![false; ranks as usize], ..Leave::default() },
+            watch: Watch::new(directly, patience),
+            watch_until_ns: 0,
+            missed: None,
+            leave: Leave::new(rank, ranks, patience),
+            part,
             failed: None,
             heard_ns: 0,
             looked_ns: 0,
@@ -140,7 +169,7 @@ impl<L: Link, P: Part> Engine<L, P> {
                 Ok(Some((from, words))) => {
                     any = true;
                     self.heard_ns = now_ns;
-                    self.watch.heard(from, now_ns);
+                    self.hear(from);
                     if let Some(packet) = Packet::decode(&words, self.nonce) {
                         self.on(from, packet, now_ns);
                     }
@@ -161,7 +190,22 @@ impl<L: Link, P: Part> Engine<L, P> {
             self.happen(whose, Event::Timer(Timer(timer)), now_ns);
             self.deliver(now_ns);
         }
+        if now_ns < self.watch_until_ns && self.watch.is_due(now_ns) {
+            self.ask_for_signs(Need::Part, now_ns);
+            if let Some((rank, silent_for)) = self.watch.silent(now_ns, 0) {
+                self.tell_all(Packet::Missed(rank, silent_for.as_nanos() as u64));
+            }
+        }
         any
+    }
+
+    /// `rank` is there.
+    fn hear(&mut self, rank: u32) {
+        self.watch.heard(rank);
+        if self.leave.left {
+            self.leave.watch.heard(rank);
+        }
+        self.missed = self.missed.filter(|missed| missed.rank != rank);
     }
 
     /// Looks if nobody has for a while: for a caller whose answer was here, and who may call again and
@@ -188,17 +232,40 @@ impl<L: Link, P: Part> Engine<L, P> {
         {
             return Some(error);
         }
-        if self.watch.is_due(now_ns) {
-            // What is looked at while `watch` changes.
-            let (part, leave, me) = (&self.part, &self.leave, self.rank);
-            let ask = self.watch.whom_to_ask(now_ns, |rank| is_needed(need, rank, me, part, leave));
-            for rank in ask {
-                self.send(rank, Packet::Ping);
-            }
+        let waited_ns = now_ns.saturating_sub(since_ns);
+        let watch = self.watch_for(need);
+        if waited_ns >= watch.quarter_ns() && watch.is_due(now_ns) {
+            self.ask_for_signs(need, now_ns);
         }
-        let needed = |rank| is_needed(need, rank, self.rank, &self.part, &self.leave);
-        let (rank, silent_for) = self.watch.silent(now_ns, since_ns, needed)?;
+        let silent = self.watch_for(need).silent(now_ns, since_ns);
+        let (rank, silent_for) = silent.or_else(|| self.told(need, waited_ns, now_ns))?;
         Some(Error::NoAnswer { rank, silent_for })
+    }
+
+    fn watch_for(&mut self, need: Need) -> &mut Watch {
+        match need {
+            Need::Part => &mut self.watch,
+            Need::Leave => &mut self.leave.watch,
+        }
+    }
+
+    fn ask_for_signs(&mut self, need: Need, now_ns: u64) {
+        for rank in self.watch_for(need).whom_to_ask(now_ns) {
+            self.send(rank, Packet::Ping);
+        }
+    }
+
+    /// A rank that another one misses, and for how long it has been silent. It counts for a caller that
+    /// has waited for the whole patience.
+    fn told(&self, need: Need, waited_ns: u64, now_ns: u64) -> Option<(u32, Duration)> {
+        let Missed { rank, silent_ns, told_ns } = self.missed?;
+        let ago_ns = now_ns.saturating_sub(told_ns);
+        // The rank that misses it says so again after a quarter of the patience.
+        let quarter_ns = self.watch.quarter_ns();
+        let counts = need == Need::Part
+            && ago_ns <= quarter_ns.saturating_mul(2)
+            && waited_ns >= quarter_ns.saturating_mul(4);
+        counts.then(|| (rank, Duration::from_nanos(silent_ns.saturating_add(ago_ns))))
     }
 
     /// This rank asks nothing any more. It must go on to look until everybody has left.
@@ -244,8 +311,17 @@ impl<L: Link, P: Part> Engine<L, P> {
                 self.happen(address, Event::Message(message), now_ns);
                 self.deliver(now_ns);
             }
-            Packet::Ping => self.send(from, Packet::Pong),
+            Packet::Ping => {
+                self.send(from, Packet::Pong);
+                let half_ns = self.watch.quarter_ns().saturating_mul(2);
+                self.watch_until_ns = now_ns.saturating_add(half_ns);
+            }
             Packet::Pong => {}
+            Packet::Missed(rank, silent_ns) => {
+                if rank != self.rank {
+                    self.missed = Some(Missed { rank, silent_ns, told_ns: now_ns });
+                }
+            }
             Packet::Leaving(rounds) => self.has_left(from, rounds),
             Packet::Last(rank, rounds) => self.ends_after(rank, rounds),
             Packet::AllLeft => self.leave.all_left = true,
@@ -273,9 +349,12 @@ impl<L: Link, P: Part> Engine<L, P> {
     }
 
     fn has_left(&mut self, rank: u32, rounds: u64) {
-        if std::mem::replace(&mut self.leave.have_left[rank as usize], true) {
+        // Only rank 0 is told so.
+        let Some(has_left) = self.leave.have_left.get_mut(rank as usize) else { return };
+        if std::mem::replace(has_left, true) {
             return;
         }
+        self.leave.watch.forget(rank);
         self.leave.count += 1;
         if self.leave.count == 1 && self.part.rounds().is_some() {
             // It may be one round behind others that leave, but not before them: what it has not
@@ -314,14 +393,17 @@ impl<L: Link, P: Part> Engine<L, P> {
     }
 }
 
-fn is_needed<P: Part>(need: Need, rank: u32, me: u32, part: &P, leave: &Leave) -> bool {
-    rank != me
-        && match need {
-            Need::Part => part.needs(rank),
-            Need::Leave if me == 0 => !leave.have_left[rank as usize],
-            Need::Leave => rank == 0,
-        }
+impl Leave {
+    fn new(rank: u32, ranks: u32, patience: Duration) -> Self {
+        let of_rank_0 = if rank == 0 { ranks } else { 0 };
+        let watch =
+            if rank == 0 { Watch::new(1..ranks, patience) } else { Watch::new([0], patience) };
+        let have_left = vec![false; of_rank_0 as usize];
+        Leave { left: false, have_left, count: 0, all_left: false, watch }
+    }
 }
 
+#[cfg(test)]
+mod cost;
 #[cfg(test)]
 mod tests;

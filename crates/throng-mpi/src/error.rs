@@ -15,7 +15,7 @@ pub enum Error {
     NoAnswer {
         /// The rank, in the communicator that was given.
         rank: u32,
-        /// How long it was silent.
+        /// How long it has been silent since it was asked.
         silent_for: Duration,
     },
     /// A rank has left by a panic, and what it held is gone with it.
@@ -40,6 +40,11 @@ pub enum Error {
     /// There is no such shape; the text says why.
     Shape(String),
     /// MPI was initialised so that only the main thread may call it, and this is another one.
+    ///
+    /// If this happens to a rank that makes a counter or a barrier, all ranks get this error. The
+    /// rank itself has it at once, the others after the [patience](crate::Options::patience), since that rank
+    /// can tell them nothing. All may try again, for the same shape and options; until they have
+    /// succeeded they must not make other collective calls on that communicator.
     WrongThread,
     /// The operating system gave no thread for the service.
     NoThread(String),
@@ -58,7 +63,8 @@ impl fmt::Display for Error {
             Error::Shape(why) => write!(f, "{why}"),
             Error::WrongThread => write!(
                 f,
-                "MPI may be called by the main thread only; initialise it with Threading::Multiple"
+                "only main threads may call MPI, and this one or that of a rank which did not come is \
+                 another; initialise MPI with Threading::Multiple"
             ),
             Error::NoThread(why) => write!(f, "no thread for the service: {why}"),
         }

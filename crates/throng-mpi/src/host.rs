@@ -7,6 +7,7 @@
 use crate::engine::{Engine, Need, Part};
 use crate::error::Error;
 use crate::link::{self, MpiLink};
+use crate::making::Making;
 use crate::options::Options;
 use crate::rest::{self, Rest};
 use mpi::environment::Threading;
@@ -40,22 +41,23 @@ struct Shared<P> {
 
 impl<P: Part> Host<P> {
     /// Collective: all ranks of `comm` make the same structure, described by `fingerprint`. `part` gets
-    /// a random number that all ranks know; it fails on all ranks or on none.
+    /// this rank, how many there are, and a random number that all know; it fails on all ranks or on none.
+    /// Before this has checked that the thread may, nothing may call MPI.
     pub(crate) fn new<C: Communicator>(
         comm: &C,
         options: &Options,
         fingerprint: &[u64],
-        part: impl FnOnce(u64) -> Result<P, Error>,
+        part: impl FnOnce(u32, u32, u64) -> Result<P, Error>,
     ) -> Result<Self, Error> {
         let threading = link::threading();
         if !may_call(threading) {
             return Err(Error::WrongThread);
         }
         let (rank, ranks) = (comm.rank() as u32, comm.size() as u32);
-        let link = MpiLink::new(comm)?;
         let words = fingerprint.iter().chain(&options.fingerprint()).copied().collect::<Vec<_>>();
-        let nonce = agree(&link, &words)?;
-        let engine = Engine::new(link, (rank, ranks), nonce, part(nonce)?, options.patience);
+        let (link, nonce) = make(comm, threading, options, &words)?;
+        let part = part(rank, ranks, nonce)?;
+        let engine = Engine::new(link, (rank, ranks), nonce, part, options.patience);
         let shared = Arc::new(Shared {
             engine: Mutex::new(engine),
             start: Instant::now(),
@@ -257,14 +259,34 @@ fn may_call(threading: Threading) -> bool {
     threading >= Threading::Serialized || link::is_main_thread()
 }
 
-/// Makes sure that all ranks say the same, and agrees on a number that no other structure has.
-fn agree(link: &MpiLink, words: &[u64]) -> Result<u64, Error> {
+/// Waits until all ranks have come to make the structure `words`, and returns a link between them and a
+/// number that no other structure has.
+///
+/// A rank whose thread may not call MPI cannot come, and cannot tell the others. So where there may be such
+/// threads the others wait for no longer than the patience.
+fn make<C: Communicator>(
+    comm: &C,
+    threading: Threading,
+    options: &Options,
+    words: &[u64],
+) -> Result<(MpiLink, u64), Error> {
     let mix = |hash, &word: &u64| SplitMix64::mix(hash ^ word).wrapping_add(1);
-    let mine = words.iter().fold(0, mix);
+    let hash = words.iter().fold(0, mix);
     let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-    let nonce = SplitMix64::mix(time as u64 ^ u64::from(std::process::id()) << 32);
-    let [most, least, nonce] = link.largest([mine, !mine, nonce])?;
-    if most == !least { Ok(nonce) } else { Err(Error::Disagree) }
+    let random = SplitMix64::mix(time as u64 ^ u64::from(std::process::id()) << 32);
+    let mut making = Making::begin(comm, hash, random)?;
+    let start = Instant::now();
+    loop {
+        if let Some(made) = making.poll()? {
+            return Ok(made);
+        }
+        let waited = start.elapsed();
+        if threading < Threading::Serialized && waited >= options.patience {
+            making.hold();
+            return Err(Error::WrongThread);
+        }
+        take_a(rest::of_caller(waited.as_nanos() as u64, options.longest_nap));
+    }
 }
 
 struct OnDrop<F: FnMut()>(F);

@@ -16,6 +16,7 @@
 //! let counter = Counter::new(&world, &Shape::for_ranks(world.size() as u32))?;
 //! let mut barrier = Barrier::new(&world, BarrierKind::Dissemination)?;
 //! println!("rank {} got {}", world.rank(), counter.next()?);
+//! println!("and a block of {:?}", counter.next_many(1000)?.range());
 //! barrier.wait()?;
 //! # Ok::<(), throng_mpi::Error>(())
 //! ```
@@ -41,7 +42,8 @@
 //!   [`Counter::progress`] now and then;
 //! - a rank that computes for longer than the [patience](Options::patience) counts as silent;
 //! - with `Single` and `Funneled` only the thread that initialised MPI may call, others get
-//!   [`Error::WrongThread`], and the structure must be dropped there; with `Serialized` any thread may,
+//!   [`Error::WrongThread`], and the structure must be dropped there; a rank that makes a structure waits
+//!   for the others no longer than the patience, since one that is refused cannot come; with `Serialized` any thread may,
 //!   while no other thread of the process calls MPI.
 //!
 //! Numbers and rounds are the same as with a service thread.
@@ -58,8 +60,9 @@
 //!
 //! `mpirun` by default ends the whole job when a rank dies. Where it does not, or where a rank is only
 //! stopped or cut off, calls that need it fail with [`Error::NoAnswer`] and name it, after the
-//! [patience](Options::patience). A rank that is merely late is never given up: its service thread says
-//! that it is there. After such an error calls may be repeated: an unanswered question stays asked, its
+//! [patience](Options::patience) and a quarter of it. A rank that is merely late is never given up: its service
+//! thread says that it is there. Each rank asks those few that it depends on directly, for others too, and tells
+//! all if one of them is silent. After such an error calls may be repeated: an unanswered question stays asked, its
 //! number goes to the next caller on the same rank, and an arrival at a barrier holds. So if the rank comes
 //! back nothing is lost. If it does not, its roles are gone, and with them the numbers that were on their
 //! way through them: no number is ever given twice, but some may be missing.
@@ -76,6 +79,8 @@ mod error;
 mod host;
 #[expect(unsafe_code, reason = "calls the C functions of MPI")]
 mod link;
+#[expect(unsafe_code, reason = "calls the C functions of MPI")]
+mod making;
 mod meeting;
 mod options;
 mod packet;
@@ -89,3 +94,4 @@ pub use counter::Counter;
 pub use error::Error;
 pub use options::Options;
 pub use shape::Shape;
+pub use throng_messages::Numbers;

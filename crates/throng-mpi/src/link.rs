@@ -1,16 +1,16 @@
-//! Packets between ranks over MPI: the only file that calls it.
+//! Packets between ranks over MPI. Only this file and `making` call it.
 //!
 //! By its C functions, as the crate `mpi` gives them: its own methods panic or abort where MPI reports
 //! an error, and its requests borrow their buffers, which cannot be said of sends that nobody waits
-//! for. Nothing here blocks but [`MpiLink::new`].
+//! for. Nothing here blocks.
 
 use crate::error::Error;
 use crate::packet::{WORDS, Words};
 use mpi::environment::Threading;
 use mpi::ffi;
-use mpi::topology::Communicator;
+use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 
 /// Carries packets to other ranks, in order between any two of them, and never waits.
 pub(crate) trait Link {
@@ -27,12 +27,17 @@ pub(crate) trait Link {
 /// The tag of all packets: the communicator is ours alone.
 const TAG: c_int = 1;
 
-/// A link over a duplicate of the user's communicator, so that nobody's messages are mixed up.
+/// A link over a communicator of its own, so that its messages are not mixed up with the program's.
 #[derive(Debug)]
 pub(crate) struct MpiLink {
     comm: ffi::MPI_Comm,
+    /// The next packet, from any rank. MPI writes it until its request is done.
+    ///
+    /// A poll tests this one request. To probe would take longer for more ranks: Open MPI looks at a
+    /// queue for each.
+    inbox: (ffi::MPI_Request, Box<Words>),
     /// Sends that MPI has not taken over yet. MPI reads each `Box` until its request is done.
-    on_the_way: Vec<(ffi::MPI_Request, Box<Words>)>,
+    on_the_way: VecDeque<(ffi::MPI_Request, Box<Words>)>,
     #[expect(clippy::vec_box, reason = "MPI is told where they are while they are in use")]
     spare: Vec<Box<Words>>,
     abandoned: bool,
@@ -43,49 +48,66 @@ pub(crate) struct MpiLink {
 unsafe impl Send for MpiLink {}
 
 impl MpiLink {
-    /// Duplicates `comm`. Collective.
-    pub(crate) fn new<C: Communicator>(comm: &C) -> Result<Self, Error> {
-        let mut own = MaybeUninit::uninit();
-        // SAFETY: `comm` is a live communicator, and there is room for the new one.
-        let code = unsafe { ffi::MPI_Comm_dup(comm.as_raw(), own.as_mut_ptr()) };
-        check("MPI_Comm_dup", code)?;
-        // SAFETY: MPI_Comm_dup has succeeded and written it.
-        let comm = unsafe { own.assume_init() };
-        let link = MpiLink { comm, on_the_way: Vec::new(), spare: Vec::new(), abandoned: false };
-        // SAFETY: `comm` was just made; the handler is one of MPI's own. It is a static of C that
-        // nobody writes.
-        let code = unsafe { ffi::MPI_Comm_set_errhandler(link.comm, ffi::RSMPI_ERRORS_RETURN) };
+    /// Takes over `comm`, a communicator that nothing else uses.
+    pub(crate) fn new(comm: ffi::MPI_Comm) -> Result<Self, Error> {
+        // SAFETY: `comm` is live; the handler is one of MPI's own. It is a static of C that nobody writes.
+        let code = unsafe { ffi::MPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN) };
         check("MPI_Comm_set_errhandler", code)?;
+        let mut link = MpiLink {
+            comm,
+            inbox: (no_request(), Box::default()),
+            on_the_way: VecDeque::new(),
+            spare: Vec::new(),
+            abandoned: false,
+        };
+        link.expect_packet()?;
         Ok(link)
     }
 
-    /// The largest of what the ranks say, word by word. Collective.
-    pub(crate) fn largest<const N: usize>(&self, mine: [u64; N]) -> Result<[u64; N], Error> {
-        let mut all = [0_u64; N];
-        // SAFETY: both buffers hold N words; MPI writes the second only.
+    /// Tells MPI where to put the next packet.
+    fn expect_packet(&mut self) -> Result<(), Error> {
+        let (request, words) = &mut self.inbox;
+        // SAFETY: the buffer holds WORDS words, and no rank sends more. It is on the heap and stays there
+        // until the request is done: nothing reads it before, and it is leaked if that never happens. The
+        // request before is done.
         let code = unsafe {
-            ffi::MPI_Allreduce(
-                mine.as_ptr().cast::<c_void>(),
-                all.as_mut_ptr().cast::<c_void>(),
-                N as c_int,
+            ffi::MPI_Irecv(
+                words.as_mut_ptr().cast::<c_void>(),
+                WORDS as c_int,
                 ffi::RSMPI_UINT64_T,
-                ffi::RSMPI_MAX,
+                ffi::RSMPI_ANY_SOURCE,
+                TAG,
                 self.comm,
+                request,
             )
         };
-        check("MPI_Allreduce", code)?;
-        Ok(all)
+        check("MPI_Irecv", code)
     }
 
-    /// Takes back the buffers of sends that are done.
+    /// Stops expecting a packet: none is on its way.
+    fn expect_nothing(&mut self) {
+        let request = &mut self.inbox.0;
+        if *request != no_request() {
+            // SAFETY: the request is live.
+            let _ = unsafe { ffi::MPI_Cancel(request) };
+            // SAFETY: the same. It ends at once, and MPI leaves the buffer alone then. The ignored status is a
+            // static of C that nobody writes.
+            let _ = unsafe { ffi::MPI_Wait(request, ffi::RSMPI_STATUS_IGNORE) };
+        }
+    }
+
+    /// Takes back the buffers of sends that are done. It looks at a few only, in turn: no call sends more
+    /// than one packet.
     fn reap(&mut self) -> Result<(), Error> {
-        let mut index = 0;
-        while index < self.on_the_way.len() {
-            if is_done(&mut self.on_the_way[index].0)? {
-                let (_, words) = self.on_the_way.swap_remove(index);
-                self.spare.push(words);
-            } else {
-                index += 1;
+        const FEW: usize = 2;
+        for _ in 0..FEW.min(self.on_the_way.len()) {
+            let Some(mut sent) = self.on_the_way.pop_front() else { break };
+            match is_done(&mut sent.0) {
+                Ok(true) => self.spare.push(sent.1),
+                other => {
+                    self.on_the_way.push_back(sent);
+                    other?;
+                }
             }
         }
         Ok(())
@@ -94,6 +116,7 @@ impl MpiLink {
 
 impl Link for MpiLink {
     fn send(&mut self, rank: u32, words: Words) -> Result<(), Error> {
+        self.reap()?;
         let mut buffer = self.spare.pop().unwrap_or_default();
         *buffer = words;
         let mut request = MaybeUninit::uninit();
@@ -117,7 +140,7 @@ impl Link for MpiLink {
         if is_done(&mut request)? {
             self.spare.push(buffer);
         } else {
-            self.on_the_way.push((request, buffer));
+            self.on_the_way.push_back((request, buffer));
         }
         Ok(())
     }
@@ -126,43 +149,29 @@ impl Link for MpiLink {
         self.reap()?;
         let mut there = 0;
         let mut status = MaybeUninit::uninit();
-        // SAFETY: there is room for what is written.
-        let code = unsafe {
-            ffi::MPI_Iprobe(
-                ffi::RSMPI_ANY_SOURCE,
-                TAG,
-                self.comm,
-                &raw mut there,
-                status.as_mut_ptr(),
-            )
-        };
-        check("MPI_Iprobe", code)?;
+        // SAFETY: the request is live, or null where MPI has refused it: then it is done, and from no rank.
+        // There is room for what is written.
+        let code =
+            unsafe { ffi::MPI_Test(&raw mut self.inbox.0, &raw mut there, status.as_mut_ptr()) };
+        check("MPI_Test", code)?;
         if there == 0 {
             return Ok(None);
         }
-        // SAFETY: a message is there, so MPI_Iprobe has written who sent it.
+        // SAFETY: the request is done, so MPI_Test has written who sent the packet.
         let from = unsafe { status.assume_init() }.MPI_SOURCE;
-        let mut words = [0; WORDS];
-        // SAFETY: the buffer holds WORDS words, and nobody sends more. The message is there already,
-        // and no other thread takes it: `&mut self`.
-        let code = unsafe {
-            ffi::MPI_Recv(
-                words.as_mut_ptr().cast::<c_void>(),
-                WORDS as c_int,
-                ffi::RSMPI_UINT64_T,
-                from,
-                TAG,
-                self.comm,
-                ffi::RSMPI_STATUS_IGNORE,
-            )
-        };
-        check("MPI_Recv", code)?;
-        Ok(Some((from as u32, words)))
+        let words = *self.inbox.1;
+        self.expect_packet()?;
+        Ok(u32::try_from(from).ok().map(|from| (from, words)))
     }
 
     fn is_flushed(&mut self) -> Result<bool, Error> {
-        self.reap()?;
-        Ok(self.on_the_way.is_empty())
+        while let Some((request, _)) = self.on_the_way.front_mut() {
+            if !is_done(request)? {
+                return Ok(false);
+            }
+            self.on_the_way.pop_front();
+        }
+        Ok(true)
     }
 
     fn abandon(&mut self) {
@@ -173,19 +182,27 @@ impl Link for MpiLink {
 impl Drop for MpiLink {
     fn drop(&mut self) {
         if self.abandoned || is_finalized() {
-            // MPI may still read these.
+            // MPI may still use these.
+            Box::leak(mem::take(&mut self.inbox.1));
             self.on_the_way.drain(..).for_each(|(_, words)| {
                 Box::leak(words);
             });
         } else {
+            self.expect_nothing();
             // SAFETY: nobody has a copy of the handle, and nothing is on its way.
             let _ = unsafe { ffi::MPI_Comm_free(&raw mut self.comm) };
         }
     }
 }
 
+/// What MPI makes of a request that is done.
+pub(crate) fn no_request() -> ffi::MPI_Request {
+    // SAFETY: a static of C that nobody writes.
+    unsafe { ffi::RSMPI_REQUEST_NULL }
+}
+
 /// Whether a request is done, and freed.
-fn is_done(request: &mut ffi::MPI_Request) -> Result<bool, Error> {
+pub(crate) fn is_done(request: &mut ffi::MPI_Request) -> Result<bool, Error> {
     let mut done = 0;
     // SAFETY: `request` is live until MPI_Test says that it is done, and null then. The ignored
     // status is a static of C that nobody writes.
@@ -215,7 +232,7 @@ pub(crate) fn is_finalized() -> bool {
     code != ffi::MPI_SUCCESS as c_int || yes != 0
 }
 
-fn check(call: &'static str, code: c_int) -> Result<(), Error> {
+pub(crate) fn check(call: &'static str, code: c_int) -> Result<(), Error> {
     if code == ffi::MPI_SUCCESS as c_int {
         return Ok(());
     }

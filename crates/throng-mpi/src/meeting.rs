@@ -57,8 +57,8 @@ impl Part for Meeting {
         }
     }
 
-    fn needs(&self, _rank: u32) -> bool {
-        true
+    fn depends_on(&self) -> Vec<u32> {
+        self.member.waits_for()
     }
 
     fn serves(&self) -> bool {

@@ -15,7 +15,7 @@ pub(crate) type Words = [u64; WORDS];
 pub(crate) enum Packet {
     /// A message of the structure, for a role or client of the receiver.
     To(Address, Message),
-    /// Are you there?
+    /// Are you there? The sender depends on you, and waits.
     Ping,
     /// I am.
     Pong,
@@ -28,6 +28,8 @@ pub(crate) enum Packet {
     AllLeft,
     /// This rank cannot go on.
     Gone(u32),
+    /// The sender depends on this rank, which has been silent for this many nanoseconds.
+    Missed(u32, u64),
 }
 
 const TO: u64 = 1;
@@ -37,6 +39,7 @@ const LEAVING: u64 = 4;
 const LAST: u64 = 5;
 const ALL_LEFT: u64 = 6;
 const GONE: u64 = 7;
+const MISSED: u64 = 8;
 
 impl Packet {
     /// The packet as words. `nonce` is the structure's: what is left over from another one that used
@@ -53,6 +56,7 @@ impl Packet {
             Packet::Last(rank, rounds) => [nonce, LAST, rank.into(), rounds, 0, 0],
             Packet::AllLeft => [nonce, ALL_LEFT, 0, 0, 0, 0],
             Packet::Gone(rank) => [nonce, GONE, rank.into(), 0, 0, 0],
+            Packet::Missed(rank, silent_ns) => [nonce, MISSED, rank.into(), silent_ns, 0, 0],
         }
     }
 
@@ -70,6 +74,7 @@ impl Packet {
             LAST => Packet::Last(a.try_into().ok()?, b),
             ALL_LEFT => Packet::AllLeft,
             GONE => Packet::Gone(a.try_into().ok()?),
+            MISSED => Packet::Missed(a.try_into().ok()?, b),
             _ => return None,
         })
     }
@@ -93,6 +98,7 @@ mod tests {
             Packet::Last(3, 4),
             Packet::AllLeft,
             Packet::Gone(5),
+            Packet::Missed(6, u64::MAX),
         ] {
             assert_eq!(Packet::decode(&packet.encode(17), 17), Some(packet));
         }

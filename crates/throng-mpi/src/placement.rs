@@ -1,28 +1,24 @@
 //! Which rank plays which role.
 
-use throng_messages::{Address, Plan};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use throng_messages::Plan;
 
 /// The rank of each role, by its number: the busiest role first, each to the rank that has the least
 /// to do so far. The same on every rank, since it depends on nothing else.
 pub(crate) fn place(plan: &Plan, clients: u32, ranks: u32) -> Vec<u32> {
-    let mut busy = vec![0.0_f64; plan.len()];
-    for traffic in plan.traffic(clients) {
-        for address in [traffic.from, traffic.to] {
-            if let Address::Role(number) = address {
-                busy[number as usize] += traffic.messages;
-            }
-        }
-    }
+    let busy = plan.loads(clients);
     let mut order: Vec<usize> = (0..plan.len()).collect();
     order.sort_by(|&a, &b| busy[b].total_cmp(&busy[a]).then(a.cmp(&b)));
-    let mut load = vec![0.0_f64; ranks as usize];
+    // The rank with the least load first, of those the lowest. Loads are not negative, so that their bits are
+    // in the same order.
+    let mut load: BinaryHeap<_> = (0..ranks).map(|rank| Reverse((0_f64.to_bits(), rank))).collect();
     let mut rank_of = vec![0; plan.len()];
     for role in order {
-        let least = (0..ranks as usize)
-            .min_by(|&a, &b| load[a].total_cmp(&load[b]).then(a.cmp(&b)))
-            .expect("a communicator has ranks");
-        load[least] += busy[role];
-        rank_of[role] = least as u32;
+        let mut least = load.peek_mut().expect("a communicator has ranks");
+        let Reverse((bits, rank)) = *least;
+        rank_of[role] = rank;
+        *least = Reverse(((f64::from_bits(bits) + busy[role]).to_bits(), rank));
     }
     rank_of
 }
@@ -30,6 +26,7 @@ pub(crate) fn place(plan: &Plan, clients: u32, ranks: u32) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use throng_messages::{Delay, DiffractingShape};
 
     #[test]
     fn many_roles_are_spread_evenly() {
@@ -39,6 +36,25 @@ mod tests {
             place(&plan, 100, ranks).into_iter().for_each(|rank| roles[rank as usize] += 1);
             let (most, least) = (roles.iter().max(), roles.iter().min());
             assert!(most <= least.map(|least| least * 2).as_ref(), "{ranks} ranks: {roles:?}");
+        }
+    }
+
+    #[test]
+    fn no_rank_has_more_to_do_than_another_by_more_than_one_role() {
+        let shape = DiffractingShape::new(16, Delay::fixed(10));
+        for plan in [Plan::counting_network(8), Plan::diffracting_tree(&shape)] {
+            let plan = plan.expect("a power of two");
+            for ranks in [1, 2, 7, 64, 1000] {
+                let busy = plan.loads(64);
+                let mut load = vec![0.0_f64; ranks as usize];
+                for (role, rank) in place(&plan, 64, ranks).into_iter().enumerate() {
+                    load[rank as usize] += busy[role];
+                }
+                let most = load.iter().copied().fold(0.0, f64::max);
+                let least = load.iter().copied().fold(f64::INFINITY, f64::min);
+                let largest = busy.iter().copied().fold(0.0, f64::max);
+                assert!(most - least <= largest * 1.000_001, "{ranks} ranks: {load:?}");
+            }
         }
     }
 

@@ -56,6 +56,16 @@ impl Shape {
         }
     }
 
+    /// Whether a call gets larger numbers than all that were over before it began, and several at a time
+    /// in a row.
+    #[must_use]
+    pub fn is_linearizable(self) -> bool {
+        match self {
+            Shape::Central | Shape::CombiningTree => true,
+            Shape::DiffractingTree { .. } | Shape::CountingNetwork { .. } => false,
+        }
+    }
+
     /// The roles for so many ranks.
     pub(crate) fn plan(self, ranks: u32, options: &Options) -> Result<Plan, Error> {
         let meeting_ns = options.meeting_ns();

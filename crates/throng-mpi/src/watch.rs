@@ -1,83 +1,111 @@
-//! Who has been silent for too long.
+//! Ranks that have been silent for too long.
 //!
-//! Nobody is asked while answers come. Who waits longer than a part of the patience asks the ranks it
-//! depends on whether they are there; their service threads answer, however long their computations
-//! take. So a rank is given up because it is silent and never because it is slow to arrive.
+//! No rank is asked while answers come. A caller that waits for longer than a part of the patience asks the
+//! ranks that it depends on directly whether they are there. Their service threads answer, however long their
+//! computations take. So a rank is given up because it is silent and never because it is slow to arrive.
+//!
+//! A rank that is asked asks in turn those that it depends on (see `Engine`), so that all are watched which
+//! the caller depends on in the end, each by a few others: a member of a barrier for 1024 ranks asks ten.
 
 use std::time::Duration;
 
-/// What one rank knows about the others' signs of life. Times are nanoseconds since it began.
+/// What one rank knows about the signs of life of some others. Times are nanoseconds since it began.
+///
+/// A poll takes as long for many ranks as for few: they are gone through once in a quarter of the patience.
 #[derive(Debug)]
 pub(crate) struct Watch {
+    /// In the order of their numbers.
     ranks: Vec<Seen>,
     patience_ns: u64,
-    /// When the ranks were looked at last.
+    /// When the ranks were gone through last.
     looked_ns: u64,
+    /// Then, the rank that had owed an answer for the longest time. `None` if it has said something since.
+    slowest: Option<Seen>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Seen {
-    heard_ns: u64,
-    /// When it was asked; `None` when it has said something since.
+    rank: u32,
+    /// Whether it is still watched.
+    needed: bool,
+    /// When it was asked; `None` if it has said something since.
     asked_ns: Option<u64>,
 }
 
 impl Watch {
-    pub(crate) fn new(ranks: u32, patience: Duration) -> Self {
-        Watch {
-            ranks: vec![Seen::default(); ranks as usize],
-            patience_ns: u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX),
-            looked_ns: 0,
-        }
+    /// Watches `ranks`.
+    pub(crate) fn new(ranks: impl IntoIterator<Item = u32>, patience: Duration) -> Self {
+        let seen = |rank| Seen { rank, needed: true, asked_ns: None };
+        let mut ranks: Vec<Seen> = ranks.into_iter().map(seen).collect();
+        ranks.sort_unstable_by_key(|seen| seen.rank);
+        ranks.dedup_by_key(|seen| seen.rank);
+        let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+        Watch { ranks, patience_ns, looked_ns: 0, slowest: None }
     }
 
     /// `rank` has said something.
-    pub(crate) fn heard(&mut self, rank: u32, now_ns: u64) {
-        self.ranks[rank as usize] = Seen { heard_ns: now_ns, asked_ns: None };
+    pub(crate) fn heard(&mut self, rank: u32) {
+        if let Some(seen) = self.find(rank) {
+            seen.asked_ns = None;
+            self.slowest = self.slowest.filter(|slowest| slowest.rank != rank);
+        }
     }
 
-    /// Whether it is time to look at the ranks again.
+    /// `rank` is not needed any more.
+    pub(crate) fn forget(&mut self, rank: u32) {
+        if let Some(seen) = self.find(rank) {
+            (seen.needed, seen.asked_ns) = (false, None);
+            self.slowest = self.slowest.filter(|slowest| slowest.rank != rank);
+        }
+    }
+
+    fn find(&mut self, rank: u32) -> Option<&mut Seen> {
+        let index = self.ranks.binary_search_by_key(&rank, |seen| seen.rank).ok()?;
+        Some(&mut self.ranks[index])
+    }
+
+    /// A quarter of the patience: the time between two questions, and before the first.
+    pub(crate) fn quarter_ns(&self) -> u64 {
+        self.patience_ns / 4
+    }
+
+    /// Whether it is time to go through the ranks again.
     pub(crate) fn is_due(&self, now_ns: u64) -> bool {
-        now_ns.saturating_sub(self.looked_ns) >= self.patience_ns / 4
+        !self.ranks.is_empty() && now_ns.saturating_sub(self.looked_ns) >= self.quarter_ns()
     }
 
-    /// Looks at the ranks for which `needed` is true, and tells which to ask whether they are there.
-    pub(crate) fn whom_to_ask(&mut self, now_ns: u64, needed: impl Fn(u32) -> bool) -> Vec<u32> {
-        // Who did not look for so long was stopped itself, or waited for nobody, and has not read what
-        // others said meanwhile: they get their time anew.
+    /// Goes through the ranks, and returns those to ask whether they are there.
+    pub(crate) fn whom_to_ask(&mut self, now_ns: u64) -> Vec<u32> {
+        // This rank was stopped itself, or waited for nothing, and has not read what others said meanwhile:
+        // they get their time anew.
         let was_away = now_ns.saturating_sub(self.looked_ns) >= self.patience_ns / 2;
         self.looked_ns = now_ns;
+        self.slowest = None;
         let mut ask = Vec::new();
-        for (rank, seen) in self.ranks.iter_mut().enumerate() {
-            if !needed(rank as u32) {
-                continue;
+        for seen in self.ranks.iter_mut().filter(|seen| seen.needed) {
+            if seen.asked_ns.is_none() {
+                ask.push(seen.rank);
             }
-            match seen.asked_ns {
-                Some(_) if was_away => seen.asked_ns = Some(now_ns),
-                Some(_) => {}
-                None if now_ns.saturating_sub(seen.heard_ns) >= self.patience_ns / 4 => {
-                    seen.asked_ns = Some(now_ns);
-                    ask.push(rank as u32);
-                }
-                None => {}
+            let asked_ns = seen.asked_ns.filter(|_| !was_away).unwrap_or(now_ns);
+            seen.asked_ns = Some(asked_ns);
+            if self
+                .slowest
+                .and_then(|slowest| slowest.asked_ns)
+                .is_none_or(|least| asked_ns < least)
+            {
+                self.slowest = Some(*seen);
             }
         }
         ask
     }
 
-    /// A needed rank that has not answered for the whole patience, as seen by somebody who waits
-    /// since `since_ns`; and for how long it has not.
-    pub(crate) fn silent(
-        &self,
-        now_ns: u64,
-        since_ns: u64,
-        needed: impl Fn(u32) -> bool,
-    ) -> Option<(u32, Duration)> {
-        self.ranks.iter().enumerate().find_map(|(rank, seen)| {
-            let asked_ns = seen.asked_ns?.max(since_ns);
-            let silent = now_ns.saturating_sub(asked_ns) >= self.patience_ns && needed(rank as u32);
-            silent.then(|| (rank as u32, Duration::from_nanos(now_ns - seen.heard_ns)))
-        })
+    /// A rank that has not answered for the whole patience, as seen by a caller that waits since `since_ns`;
+    /// and for how long it has not.
+    pub(crate) fn silent(&self, now_ns: u64, since_ns: u64) -> Option<(u32, Duration)> {
+        let slowest = self.slowest?;
+        let asked_ns = slowest.asked_ns?;
+        let missed = now_ns.saturating_sub(asked_ns.max(since_ns)) >= self.patience_ns;
+        missed.then(|| (slowest.rank, Duration::from_nanos(now_ns - asked_ns)))
     }
 }
 
@@ -87,17 +115,18 @@ mod tests {
 
     const PATIENCE_NS: u64 = 1000;
 
+    /// Of a rank that depends on ranks 1 and 2.
     fn watch() -> Watch {
-        Watch::new(3, Duration::from_nanos(PATIENCE_NS))
+        Watch::new([2, 1, 2], Duration::from_nanos(PATIENCE_NS))
     }
 
     /// Looks every 100 ns from `from_ns` to `to_ns`; ranks of `alive` answer at once.
     fn look(watch: &mut Watch, from_ns: u64, to_ns: u64, alive: &[u32]) {
         for now_ns in (from_ns..to_ns).step_by(100) {
             if watch.is_due(now_ns) {
-                for rank in watch.whom_to_ask(now_ns, |rank| rank != 0) {
+                for rank in watch.whom_to_ask(now_ns) {
                     if alive.contains(&rank) {
-                        watch.heard(rank, now_ns + 1);
+                        watch.heard(rank);
                     }
                 }
             }
@@ -108,30 +137,54 @@ mod tests {
     fn a_rank_that_answers_is_never_silent() {
         let mut watch = watch();
         look(&mut watch, 0, 100_000, &[1, 2]);
-        assert_eq!(watch.silent(100_000, 0, |_| true), None);
+        assert_eq!(watch.silent(100_000, 0), None);
     }
 
     #[test]
     fn a_rank_that_does_not_answer_is_named() {
         let mut watch = watch();
         look(&mut watch, 0, 2_000, &[1]);
-        let (rank, silent_for) = watch.silent(2_000, 0, |_| true).expect("rank 2 never answered");
-        assert_eq!((rank, silent_for), (2, Duration::from_nanos(2_000)));
+        let (rank, silent_for) = watch.silent(2_000, 0).expect("rank 2 never answered");
+        // It was asked at 300.
+        assert_eq!((rank, silent_for), (2, Duration::from_nanos(1_700)));
     }
 
     #[test]
-    fn a_rank_that_is_not_needed_is_not_missed() {
+    fn a_rank_is_missed_until_it_answers_and_another_then() {
+        let mut watch = watch();
+        look(&mut watch, 0, 1_000, &[1]);
+        look(&mut watch, 1_000, 2_000, &[]);
+        assert_eq!(watch.silent(2_000, 0).map(|(rank, _)| rank), Some(2));
+        watch.heard(2);
+        assert_eq!(watch.silent(2_000, 0), None, "rank 1 has some time left");
+        look(&mut watch, 2_000, 2_600, &[2]);
+        assert_eq!(watch.silent(2_600, 0).map(|(rank, _)| rank), Some(1));
+    }
+
+    #[test]
+    fn a_rank_that_is_not_needed_any_more_is_not_missed() {
         let mut watch = watch();
         look(&mut watch, 0, 2_000, &[1]);
-        assert_eq!(watch.silent(2_000, 0, |rank| rank == 1), None);
+        watch.forget(2);
+        assert_eq!(watch.silent(2_000, 0), None);
+        look(&mut watch, 2_000, 4_000, &[1]);
+        assert_eq!(watch.silent(4_000, 0), None);
+    }
+
+    #[test]
+    fn a_rank_that_depends_on_none_asks_none() {
+        let mut watch = Watch::new([], Duration::from_nanos(PATIENCE_NS));
+        assert!(!watch.is_due(100_000));
+        assert_eq!(watch.silent(100_000, 0), None);
+        watch.heard(3);
     }
 
     #[test]
     fn who_has_just_begun_to_wait_gives_everybody_time() {
         let mut watch = watch();
         look(&mut watch, 0, 2_000, &[1]);
-        assert_eq!(watch.silent(2_000, 1_500, |_| true), None);
-        assert!(watch.silent(2_500, 1_500, |_| true).is_some());
+        assert_eq!(watch.silent(2_000, 1_500), None);
+        assert!(watch.silent(2_500, 1_500).is_some());
     }
 
     #[test]
@@ -139,16 +192,15 @@ mod tests {
         let mut watch = watch();
         look(&mut watch, 0, 500, &[1]);
         // Stopped here for a long time; the answer of rank 2 has come but is not read yet.
-        watch.whom_to_ask(50_000, |rank| rank != 0);
-        assert_eq!(watch.silent(50_000, 0, |_| true), None);
-        assert!(watch.silent(51_000, 0, |_| true).is_some());
+        watch.whom_to_ask(50_000);
+        assert_eq!(watch.silent(50_000, 0), None);
+        assert!(watch.silent(51_000, 0).is_some());
     }
 
     #[test]
     fn endless_patience_never_asks() {
-        let mut watch = Watch::new(3, Duration::MAX);
+        let watch = Watch::new([1, 2], Duration::MAX);
         assert!(!watch.is_due(u64::MAX / 8));
-        assert_eq!(watch.silent(u64::MAX / 8, 0, |_| true), None);
-        assert!(watch.whom_to_ask(0, |_| true).is_empty());
+        assert_eq!(watch.silent(u64::MAX / 8, 0), None);
     }
 }

@@ -52,6 +52,13 @@ impl Dissemination {
         }
     }
 
+    /// One for each step.
+    pub(super) fn waits_for(&self) -> Vec<u32> {
+        let (rank, members) = (u64::from(self.rank), u64::from(self.members));
+        let before = |step| ((rank + members - (1_u64 << step)) % members) as u32;
+        (0..self.told.len()).map(before).collect()
+    }
+
     fn begin_step(&mut self, step: u32, post: &mut Post) {
         self.step = step;
         if (step as usize) < self.told.len() {

@@ -154,6 +154,16 @@ impl Member {
         self.rounds().waits()
     }
 
+    /// The members whose messages this one waits for in a round. Along these, from member to member, each
+    /// depends on all others.
+    #[must_use]
+    pub fn waits_for(&self) -> Vec<u32> {
+        match self {
+            Member::Dissemination(member) => member.waits_for(),
+            Member::Tree(member) => member.waits_for(),
+        }
+    }
+
     fn rounds(&self) -> &Rounds {
         match self {
             Member::Dissemination(member) => &member.rounds,

@@ -50,6 +50,16 @@ impl Tree {
         }
     }
 
+    /// The parent and the children.
+    pub(super) fn waits_for(&self) -> Vec<u32> {
+        let parent = self.rank.checked_sub(1).map(|place| place / self.fan_in);
+        parent.into_iter().chain(self.children()).collect()
+    }
+
+    fn children(&self) -> impl Iterator<Item = u32> {
+        (0..self.heard.len() as u32).map(|child| self.rank * self.fan_in + 1 + child)
+    }
+
     /// Tells the parent, if there is anything to tell.
     fn speak(&mut self, post: &mut Post) {
         let round = self.rounds.arrived;
@@ -68,8 +78,6 @@ impl Tree {
 
     fn pass(&mut self, post: &mut Post) {
         self.rounds.passed += 1;
-        for child in 0..self.heard.len() as u32 {
-            tell(self.rank * self.fan_in + 1 + child, Message::Released, post);
-        }
+        self.children().for_each(|child| tell(child, Message::Released, post));
     }
 }

@@ -15,6 +15,7 @@ mod service;
 pub use barrier::{BarrierMember, Gone, barrier};
 
 use crate::message::{Address, Message};
+use crate::numbers::Numbers;
 use crate::plan::Plan;
 use service::{Letter, Service};
 use std::sync::Arc;
@@ -114,14 +115,50 @@ impl Client {
     /// When a service thread has panicked: then a role is wrong.
     #[expect(clippy::should_implement_trait, reason = "the name that all counters have for it")]
     pub fn next(&mut self) -> u64 {
-        let (to, message) = self.house.plan.ask(self.number, &mut self.random);
+        self.ask(1);
+        self.receive().0
+    }
+
+    /// The next `count` numbers. They are in a row where one role gives out all numbers (central,
+    /// combining tree); of a tree or network of balancers they are if no other client asks meanwhile,
+    /// though they come in another order.
+    ///
+    /// ```
+    /// use throng_messages::{Plan, threads};
+    ///
+    /// let mut clients = threads::counter(Plan::central(), 1, 1)?;
+    /// assert_eq!(clients[0].next_many(100).range(), Some(0..100));
+    /// assert_eq!(clients[0].next(), 100);
+    /// # Ok::<(), throng::ShapeError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When a service thread has panicked: then a role is wrong.
+    pub fn next_many(&mut self, count: u64) -> Numbers {
+        let mut numbers = Numbers::new(self.house.plan.step());
+        if count > 0 {
+            self.ask(count);
+        }
+        while numbers.len() < count {
+            let (first, count) = self.receive();
+            numbers.push(first, count);
+        }
+        numbers
+    }
+
+    fn ask(&mut self, count: u64) {
+        let (to, message) = self.house.plan.ask_many(self.number, count, &mut self.random);
         if let Address::Role(role) = to {
             let service = service::of_role(role, self.house.services.len());
             let _ = self.house.services[service].send(Letter::Message { role, message });
         }
+    }
+
+    /// The first number of an answer, and their count.
+    fn receive(&mut self) -> (u64, u64) {
         loop {
             match self.inbox.recv() {
-                Ok(Message::Numbers { first, .. }) => return first,
+                Ok(Message::Numbers { first, count }) => return (first, count),
                 Ok(_) => {}
                 Err(_) => panic!("a service thread has panicked"),
             }

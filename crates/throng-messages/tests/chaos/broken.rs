@@ -12,10 +12,20 @@ use throng_messages::{
 /// Runs a structure in which `spoil` may replace roles, until a check fails. With nothing replaced, none
 /// may.
 fn caught(plan: &Plan, clients: usize, spoil: impl Fn(u32, &Role) -> Option<Box<dyn Part>>) {
-    assert_eq!(first_error(plan, clients, |_, _| None), None, "the right one is accused");
-    let error = first_error(plan, clients, spoil).expect("nobody noticed");
+    caught_asking(1, plan, clients, spoil);
+}
+
+/// The same with clients that ask for up to `most` numbers at a time.
+fn caught_asking(
+    most: u64,
+    plan: &Plan,
+    clients: usize,
+    spoil: impl Fn(u32, &Role) -> Option<Box<dyn Part>>,
+) {
+    assert_eq!(first_error(most, plan, clients, |_, _| None), None, "the right one is accused");
+    let error = first_error(most, plan, clients, spoil).expect("nobody noticed");
     assert!(
-        ["were given out", "never answered", "without asking", "Client", "no step"]
+        ["given twice", "were missing", "never answered", "without asking", "Client", "no step"]
             .iter()
             .any(|promise| error.contains(promise)),
         "not a broken promise: {error}"
@@ -23,6 +33,7 @@ fn caught(plan: &Plan, clients: usize, spoil: impl Fn(u32, &Role) -> Option<Box<
 }
 
 fn first_error(
+    most: u64,
     plan: &Plan,
     clients: usize,
     spoil: impl Fn(u32, &Role) -> Option<Box<dyn Part>>,
@@ -34,7 +45,8 @@ fn first_error(
                 *part = broken;
             }
         }
-        Chaos::new(plan.clone(), parts, clients, seed).run(&vec![4; clients]).err()
+        let mut chaos = Chaos::new(plan.clone(), parts, clients, seed).at_most(most);
+        chaos.run(&vec![4; clients]).err()
     })
 }
 
@@ -146,6 +158,79 @@ fn a_toggle_that_forgets() {
             })
         });
     }
+}
+
+/// A toggle that sends the odd token of several to the left, whichever side is next.
+struct OddLeft(Role);
+
+impl Part for OddLeft {
+    fn on(&mut self, event: Event, now: Time, post: &mut Post) {
+        let (sent, _) = answer(&mut self.0, event, now);
+        let counts = |message| if let Message::Ask { count, .. } = message { count } else { 0 };
+        match sent[..] {
+            [(one, few), (other, many)] => {
+                let (few, many) =
+                    if counts(few) > counts(many) { (many, few) } else { (few, many) };
+                post.send(one.min(other), many);
+                post.send(one.max(other), few);
+            }
+            _ => sent.into_iter().for_each(|(to, message)| post.send(to, message)),
+        }
+    }
+}
+
+#[test]
+fn a_toggle_that_sends_the_odd_token_to_the_left() {
+    caught_asking(5, &Plan::counting_network(4).unwrap(), 6, |_, role| {
+        matches!(role, Role::Toggle(_)).then(|| Box::new(OddLeft(role.clone())) as Box<dyn Part>)
+    });
+}
+
+/// A balancer that sends all tokens that travel together to the same side.
+struct TogetherForEver(Role);
+
+impl Part for TogetherForEver {
+    fn on(&mut self, event: Event, now: Time, post: &mut Post) {
+        let (sent, timers) = answer(&mut self.0, event, now);
+        *post = timers;
+        match event {
+            Event::Message(Message::Ask { asker, count }) if count > 1 => {
+                post.send(sent[0].0, Message::Ask { asker, count });
+            }
+            _ => sent.into_iter().for_each(|(to, message)| post.send(to, message)),
+        }
+    }
+}
+
+#[test]
+fn a_balancer_that_does_not_part_tokens_that_travel_together() {
+    let broken = |role: &Role| Box::new(TogetherForEver(role.clone())) as Box<dyn Part>;
+    caught_asking(5, &tree(), 6, |_, role| matches!(role, Role::Prism(_)).then(|| broken(role)));
+    caught_asking(5, &Plan::counting_network(4).unwrap(), 6, |_, role| {
+        matches!(role, Role::Toggle(_)).then(|| broken(role))
+    });
+}
+
+/// A dispenser whose numbers follow each other, though others give out those in between.
+struct InARow(Role);
+
+impl Part for InARow {
+    fn on(&mut self, event: Event, now: Time, post: &mut Post) {
+        let (sent, _) = answer(&mut self.0, event, now);
+        for (to, message) in sent {
+            if let Message::Numbers { first, count } = message {
+                (first..first + count)
+                    .for_each(|first| post.send(to, Message::Numbers { first, count: 1 }));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_leaf_whose_numbers_follow_each_other() {
+    caught_asking(20, &tree(), 6, |_, role| {
+        matches!(role, Role::Dispenser(_)).then(|| Box::new(InARow(role.clone())) as Box<dyn Part>)
+    });
 }
 
 /// A leaf that is never locked: what it has asked for is overwritten by what it asks for next.

@@ -2,8 +2,14 @@
 
 use crate::host::Chaos;
 use proptest::prelude::*;
+use std::thread;
 use throng::counter::diffracting::Prisms;
-use throng_messages::{CombiningShape, Delay, DiffractingShape, Plan, Waiting};
+use throng::machine::SplitMix64;
+use throng_check::history::Call;
+use throng_messages::{
+    Address, CombiningShape, Delay, DiffractingShape, Event, Message, Numbers, Plan, Post, Waiting,
+    threads,
+};
 
 prop_compose! {
     fn delays()(
@@ -48,6 +54,15 @@ fn plans() -> impl Strategy<Value = Plan> {
     ]
 }
 
+/// The most numbers that a client asks for at a time.
+fn counts() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(1), 2_u64..10, 10_u64..200]
+}
+
+fn number(call: &Call) -> u64 {
+    call.ended.expect("all calls are over").1
+}
+
 /// How often each client asks, in each of a few bursts.
 fn bursts() -> impl Strategy<Value = Vec<Vec<u32>>> {
     (1_usize..40).prop_flat_map(|clients| {
@@ -76,23 +91,45 @@ proptest! {
 
     #[test]
     fn trees_and_networks_of_balancers_count(
-        plan in plans(), bursts in bursts(), seed in any::<u64>(),
+        plan in plans(), bursts in bursts(), most in counts(), seed in any::<u64>(),
     ) {
-        let mut chaos = Chaos::of(plan, bursts[0].len(), seed);
+        let mut chaos = Chaos::of(plan, bursts[0].len(), seed).at_most(most);
         for asks in &bursts {
             prop_assert_eq!(chaos.run(asks), Ok(()));
         }
     }
 
     #[test]
-    fn combining_trees_count(bursts in bursts(), wait in 0_u64..60, seed in any::<u64>()) {
+    fn combining_trees_count(
+        bursts in bursts(), wait in 0_u64..60, most in counts(), seed in any::<u64>(),
+    ) {
         let clients = bursts[0].len();
         let shape = CombiningShape { clients, waiting: Waiting::Fixed(wait) };
-        let mut chaos = Chaos::of(Plan::combining_tree(&shape).unwrap(), clients, seed);
+        let plan = Plan::combining_tree(&shape).unwrap();
+        let mut chaos = Chaos::of(plan, clients, seed).at_most(most);
         for asks in &bursts {
             prop_assert_eq!(chaos.run(asks), Ok(()));
         }
-        prop_assert!(!chaos.out_of_order, "it is not linearizable");
+        prop_assert!(chaos.is_linearizable());
+    }
+
+    /// One role gives them out: whoever asks for several gets them in a row.
+    #[test]
+    fn numbers_of_central_and_of_combining_trees_are_in_a_row(
+        asks in prop::collection::vec(0_u32..6, 1..20),
+        combines in any::<bool>(), most in counts(), seed in any::<u64>(),
+    ) {
+        let waiting = Waiting::Fixed(20);
+        let plan = match combines {
+            true => Plan::combining_tree(&CombiningShape { clients: asks.len(), waiting }).unwrap(),
+            false => Plan::central(),
+        };
+        let mut chaos = Chaos::of(plan, asks.len(), seed).at_most(most);
+        prop_assert_eq!(chaos.run(&asks), Ok(()));
+        prop_assert!(chaos.is_linearizable());
+        // Numbers of one request have the same start, which no other request has.
+        let one = |calls: &[Call]| calls.windows(2).all(|two| number(&two[0]) + 1 == number(&two[1]));
+        prop_assert!(chaos.calls.chunk_by(|a, b| a.started == b.started).all(one));
     }
 
     #[test]
@@ -115,8 +152,93 @@ fn out_of_order(plan: &Plan) -> bool {
     (0..50).any(|seed| {
         let mut chaos = Chaos::of(plan.clone(), 8, seed);
         chaos.run(&[5; 8]).unwrap();
-        chaos.out_of_order
+        !chaos.is_linearizable()
     })
+}
+
+/// How many messages it takes until a client that is alone has `count` numbers.
+fn messages_of_batch(plan: &Plan, count: u64) -> u64 {
+    let (mut random, mut post) = (SplitMix64::from_state(count), Post::new());
+    let mut roles = plan.roles().to_vec();
+    let (to, message) = plan.ask_many(0, count, &mut random);
+    post.send(to, message);
+    let (mut messages, mut numbers, mut rings) = (0, Vec::new(), Vec::new());
+    loop {
+        while let Some((to, message)) = post.next_message() {
+            messages += 1;
+            match (to, message) {
+                (Address::Role(role), message) => {
+                    roles[role as usize].on(Event::Message(message), 0, &mut post);
+                    rings.extend(std::iter::from_fn(|| post.next_timer()).map(|ring| (role, ring)));
+                }
+                (_, Message::Numbers { first, count }) => {
+                    numbers.extend((0..count).map(|index| first + index * plan.step()));
+                }
+                (to, message) => panic!("{to:?} got {message:?}"),
+            }
+        }
+        let Some((role, (time, timer))) = rings.pop() else { break };
+        roles[role as usize].on(Event::Timer(timer), time, &mut post);
+    }
+    // No other client has asked.
+    numbers.sort_unstable();
+    assert!(numbers.into_iter().eq(0..count), "{}, {count}", plan.name());
+    messages
+}
+
+#[test]
+fn numbers_that_are_asked_for_together_share_messages() {
+    for log in 0..6_u32 {
+        let width = 1_usize << log;
+        let shape = DiffractingShape::new(width, Delay::fixed(10));
+        let tree = Plan::diffracting_tree(&shape).unwrap();
+        let network = Plan::counting_network(width).unwrap();
+        for count in 1..=200 {
+            for plan in [&tree, &network] {
+                let alone = count * u64::from(plan.longest_way());
+                let messages = messages_of_batch(plan, count);
+                assert!(messages <= alone, "{}[{width}], {count}: {messages}", plan.name());
+            }
+            // The root is asked for all, its children for half, and so on; each dispenser answers.
+            if count.is_multiple_of(width as u64) {
+                assert_eq!(messages_of_batch(&tree, count), 3 * width as u64 - 1);
+            }
+        }
+        assert_eq!(messages_of_batch(&Plan::central(), 1_000_000), 2);
+    }
+}
+
+#[test]
+fn as_many_numbers_as_there_are_can_be_asked_for() {
+    let waiting = Waiting::Fixed(10);
+    let shape = CombiningShape { clients: 3, waiting };
+    let mut chaos = [
+        Plan::central(),
+        Plan::combining_tree(&shape).unwrap(),
+        Plan::diffracting_tree(&DiffractingShape::new(8, Delay::fixed(10))).unwrap(),
+        Plan::counting_network(4).unwrap(),
+    ]
+    .map(|plan| {
+        let clients = threads::counter(plan, 3, 2).unwrap();
+        thread::scope(|scope| {
+            let ask = |(mut client, count): (threads::Client, u64)| {
+                scope.spawn(move || (client.next_many(count), client))
+            };
+            // 2^64 numbers in all: their sum is 0 in 64 bits.
+            let counts = [1 << 63, 1 << 62, 1 << 62];
+            let threads: Vec<_> = clients.into_iter().zip(counts).map(ask).collect();
+            let drawn = threads.into_iter().map(|thread| thread.join().unwrap());
+            let (numbers, clients): (Vec<_>, Vec<_>) = drawn.unzip();
+            assert_eq!(numbers.iter().map(Numbers::len).collect::<Vec<_>>(), counts);
+            clients
+        })
+    });
+    // Then they begin again, wherever the next one asks.
+    for clients in &mut chaos {
+        let mut again: Vec<u64> = (0..8).map(|turn| clients[turn % 3].next()).collect();
+        again.sort_unstable();
+        assert_eq!(again, Vec::from_iter(0..8));
+    }
 }
 
 #[test]
@@ -194,6 +316,8 @@ fn traffic_is_what_is_sent() {
             };
             let (out, into) = (sum(|t| t.from), sum(|t| t.to));
             assert!(into > 0.0 && close(out, into), "{} {number}: {into} {out}", plan.name());
+            let load = plan.loads(11)[number as usize];
+            assert!(close(load, into + out), "{} {number}: {load}", plan.name());
         }
     }
     let plan = Plan::combining_tree(&forever).unwrap();

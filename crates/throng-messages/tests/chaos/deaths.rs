@@ -36,7 +36,8 @@ fn nobody_gets_a_number_twice_when_a_role_dies() {
             let role = plan.roles()[victim].clone();
             let mut parts = parts(&plan);
             parts[victim] = Box::new(Mortal { role, events_left: random.below(20) });
-            let mut chaos = Chaos::new(plan.clone(), parts, 12, seed);
+            let most = [1, 10][seed as usize % 2];
+            let mut chaos = Chaos::new(plan.clone(), parts, 12, seed).at_most(most);
             // It ends even so: nothing is on its way any more.
             match chaos.run(&[5; 12]) {
                 Ok(()) => {}

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 use throng::machine::SplitMix64;
+use throng_check::history::Call;
+use throng_check::spec;
 use throng_messages::{Address, Event, Message, Plan, Post, Role, Time, Timer};
 
 /// Something that handles events as a [`Role`] does; broken roles are such.
@@ -80,14 +82,24 @@ pub(crate) struct Chaos {
     random: SplitMix64,
     /// Whether time stands still while there is anything else to do.
     patient: bool,
+    /// The most numbers that a client asks for at a time.
+    most: u64,
     /// What each client has got.
     pub(crate) got: Vec<Vec<u64>>,
-    /// Which clients wait for an answer.
-    waiting: Vec<bool>,
-    /// The largest number that anybody had when each client asked last.
-    seen: Vec<Option<u64>>,
-    /// Whether somebody got a number below one that another had before this one was asked for.
-    pub(crate) out_of_order: bool,
+    waits: Vec<Option<Wait>>,
+    /// How many requests have been made, and how many ended: the time of `calls`.
+    ticks: u64,
+    /// Each number as the result of a call of its own; those of one request have the same start and end.
+    pub(crate) calls: Vec<Call>,
+    /// How many numbers each role has sent to clients.
+    given: BTreeMap<Address, u64>,
+}
+
+/// A request that is not answered yet, or not all of it.
+struct Wait {
+    started: u64,
+    missing: u64,
+    numbers: Vec<u64>,
 }
 
 impl Chaos {
@@ -101,10 +113,12 @@ impl Chaos {
             now: 0,
             random,
             patient: false,
+            most: 1,
             got: vec![Vec::new(); clients],
-            waiting: vec![false; clients],
-            seen: vec![None; clients],
-            out_of_order: false,
+            waits: Vec::from_iter((0..clients).map(|_| None)),
+            ticks: 0,
+            calls: Vec::new(),
+            given: BTreeMap::new(),
         }
     }
 
@@ -115,6 +129,11 @@ impl Chaos {
 
     pub(crate) fn patient(self) -> Self {
         Chaos { patient: true, ..self }
+    }
+
+    /// Clients ask for 1 to `most` numbers at a time.
+    pub(crate) fn at_most(self, most: u64) -> Self {
+        Chaos { most, ..self }
     }
 
     /// Has each client ask so many times, until everything is at rest; checks what must hold then.
@@ -142,12 +161,13 @@ impl Chaos {
     }
 
     fn ask(&mut self, client: usize, left: &mut [u32]) -> bool {
-        let may = left[client] > 0 && !self.waiting[client];
+        let may = left[client] > 0 && self.waits[client].is_none();
         if may {
             left[client] -= 1;
-            self.waiting[client] = true;
-            self.seen[client] = self.got.iter().flatten().copied().max();
-            let (to, message) = self.plan.ask(client as u32, &mut self.random);
+            let missing = if self.most == 1 { 1 } else { 1 + self.random.below(self.most) };
+            self.ticks += 1;
+            self.waits[client] = Some(Wait { started: self.ticks, missing, numbers: Vec::new() });
+            let (to, message) = self.plan.ask_many(client as u32, missing, &mut self.random);
             self.network.send(Address::Client(client as u32), to, message);
         }
         may
@@ -187,23 +207,42 @@ impl Chaos {
         let Some((to, message)) = self.network.deliver(&mut self.random) else { return Ok(false) };
         match (to, message) {
             (Address::Role(role), message) => self.handle(role, Event::Message(message)),
-            (Address::Client(client), Message::Numbers { first, count: 1 }) => {
-                let client = client as usize;
-                if !std::mem::take(&mut self.waiting[client]) {
-                    return Err(format!("client {client} got {first} without asking"));
-                }
-                self.out_of_order |= Some(first) <= self.seen[client];
-                self.got[client].push(first);
+            (Address::Client(client), Message::Numbers { first, count }) => {
+                self.answer(client as usize, first, count)?;
             }
             (client, message) => return Err(format!("{client:?} got {message:?}")),
         }
         Ok(true)
     }
 
+    fn answer(&mut self, client: usize, first: u64, count: u64) -> Result<(), String> {
+        let wait = self.waits[client].as_mut().filter(|wait| wait.missing >= count);
+        let wait = wait.ok_or_else(|| format!("client {client} got {first} without asking"))?;
+        let numbers = (0..count).map(|index| first + index * self.plan.step());
+        wait.missing -= count;
+        wait.numbers.extend(numbers.clone());
+        self.got[client].extend(numbers);
+        if wait.missing == 0 {
+            self.ticks += 1;
+            let call = |&number| Call::finished(wait.started, self.ticks, number);
+            self.calls.extend(wait.numbers.iter().map(call));
+            self.waits[client] = None;
+        }
+        Ok(())
+    }
+
+    /// Whether no request got a smaller number than one that was over before it began.
+    pub(crate) fn is_linearizable(&self) -> bool {
+        spec::check_linearizable(&self.calls).is_ok()
+    }
+
     fn handle(&mut self, role: u32, event: Event) {
         let mut post = Post::new();
         self.parts[role as usize].on(event, self.now, &mut post);
         while let Some((to, message)) = post.next_message() {
+            if let (Address::Client(_), Message::Numbers { count, .. }) = (to, message) {
+                *self.given.entry(Address::Role(role)).or_default() += count;
+            }
             self.network.send(Address::Role(role), to, message);
         }
         while let Some((time, timer)) = post.next_timer() {
@@ -211,22 +250,19 @@ impl Chaos {
         }
     }
 
-    /// At rest everybody is answered, and the numbers are exactly 0..m-1. So dispenser i of w has given
-    /// out one for each number below m that leaves i when divided by w: a step.
+    /// At rest all requests are answered, and at each moment until then no more numbers were missing than
+    /// were asked for: now they are exactly 0..m-1. So dispenser i of w has given out one for each number
+    /// below m that leaves i when divided by w: a step.
     fn check_rest(&self) -> Result<(), String> {
-        if let Some(client) = self.waiting.iter().position(|&waiting| waiting) {
+        if let Some(client) = self.waits.iter().position(Option::is_some) {
             return Err(format!("client {client} is never answered"));
         }
-        let mut all: Vec<u64> = self.got.iter().flatten().copied().collect();
-        all.sort_unstable();
-        if all != Vec::from_iter(0..all.len() as u64) {
-            return Err(format!("these were given out: {all:?}"));
-        }
+        spec::check_counting(&self.calls).map_err(|violation| violation.to_string())?;
         let numbers = self.plan.roles().iter().enumerate();
         let dispensers = numbers.filter(|(_, role)| matches!(role, Role::Dispenser(_)));
         let mut given: Vec<u64> = dispensers
             .map(|(number, _)| Address::Role(number as u32))
-            .map(|address| self.network.sent.get(&address).copied().unwrap_or(0))
+            .map(|address| self.given.get(&address).copied().unwrap_or(0))
             .collect();
         given.sort_unstable();
         if given[given.len() - 1] - given[0] > 1 && given.len() > 1 {

@@ -10,6 +10,7 @@ mod counters;
 mod gather;
 mod levels;
 mod lost;
+mod many;
 mod rest;
 
 use mpi::Threading;
@@ -38,7 +39,7 @@ fn main() {
     let scenario = std::env::args().nth(1).unwrap_or_else(|| "together".into());
     let level = match scenario.as_str() {
         "single" => Threading::Single,
-        "funneled" => Threading::Funneled,
+        "funneled" | "refused" => Threading::Funneled,
         "serialized" => Threading::Serialized,
         _ => Threading::Multiple,
     };
@@ -53,14 +54,17 @@ fn main() {
     match scenario.as_str() {
         "together" => {
             counters::all(&ranks);
+            many::all(&ranks);
             barriers::all(&ranks);
             rest::all(&ranks);
         }
         "short" => {
             counters::short(&ranks);
+            many::short(&ranks);
             barriers::all(&ranks);
         }
         "single" | "funneled" | "serialized" => levels::all(&ranks, level),
+        "refused" => levels::refused_and_over(&ranks),
         "stops" => lost::stops(&ranks),
         "vanishes" => lost::vanishes(&ranks, lost::Way::Exit),
         "killed" => lost::vanishes(&ranks, lost::Way::Kill),

@@ -11,7 +11,9 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::thread;
-use throng_messages::BarrierKind;
+use throng_messages::{BarrierKind, Numbers};
+
+mod missing;
 
 const PATIENCE: Duration = Duration::from_micros(1_000);
 
@@ -21,11 +23,13 @@ type Network = Rc<RefCell<Vec<VecDeque<(u32, Words)>>>>;
 struct Wire {
     me: u32,
     network: Network,
+    sent: u64,
 }
 
 impl Link for Wire {
     fn send(&mut self, rank: u32, words: Words) -> Result<(), Error> {
         self.network.borrow_mut()[rank as usize].push_back((self.me, words));
+        self.sent += 1;
         Ok(())
     }
 
@@ -52,7 +56,7 @@ impl<P: Part> Cluster<P> {
         let network = Network::default();
         network.borrow_mut().resize(ranks as usize, VecDeque::new());
         let engine = |me| {
-            let wire = Wire { me, network: Rc::clone(&network) };
+            let wire = Wire { me, network: Rc::clone(&network), sent: 0 };
             Engine::new(wire, (me, ranks), 99, part(me), PATIENCE)
         };
         Cluster { engines: (0..ranks).map(engine).collect(), now_ns: 0, stopped: Vec::new() }
@@ -99,17 +103,26 @@ impl Cluster<Counting> {
     }
 
     fn ask(&mut self, rank: u32) -> Answer {
+        self.ask_many(rank, 1)
+    }
+
+    fn ask_many(&mut self, rank: u32, count: u64) -> Answer {
         let engine = &mut self.engines[rank as usize];
-        let asked = engine.act(self.now_ns, |part, post| part.ask(1, thread::current, post));
+        let asked = engine.act(self.now_ns, |part, post| part.ask(1, count, thread::current, post));
         asked.expect("the seat is free")
     }
 
     fn number(&mut self, rank: u32, answer: &Answer) -> Result<u64, Error> {
-        let number = self.wait(rank, |part| part.take(answer));
+        let number = self.wait(rank, |part| part.take_one(answer));
         if number.is_err() {
             self.engines[rank as usize].part().give_up(answer);
         }
         number
+    }
+
+    fn numbers(&mut self, rank: u32, answer: &Answer, most: u64) -> Vec<u64> {
+        let numbers = self.wait(rank, |part| part.take(answer, most));
+        numbers.expect("all ranks answer").into_iter().collect()
     }
 }
 
@@ -149,6 +162,84 @@ fn every_shape_hands_out_each_number_once() {
             assert!(numbers.into_iter().eq(0..20 * u64::from(ranks)), "{shape}, {ranks} ranks");
         }
     }
+}
+
+#[test]
+fn every_shape_hands_out_each_number_once_to_callers_that_want_many() {
+    for shape in [
+        Shape::Central,
+        Shape::DiffractingTree { width: 4 },
+        Shape::CombiningTree,
+        Shape::CountingNetwork { width: 4 },
+    ] {
+        for ranks in [1, 2, 3, 5, 8] {
+            let mut cluster = Cluster::new(shape, ranks);
+            let (mut numbers, mut asked) = (Vec::new(), 0);
+            for round in 0..20 {
+                let counts = (0..ranks).map(|rank| 1 + u64::from(rank * round) % 13);
+                let counts: Vec<_> = counts.collect();
+                let ask = |(rank, &count): (u32, &u64)| cluster.ask_many(rank, count);
+                let answers: Vec<_> = (0..).zip(&counts).map(ask).collect();
+                for ((rank, answer), count) in (0..).zip(answers).zip(counts) {
+                    let its = cluster.numbers(rank, &answer, count);
+                    assert_eq!(its.len() as u64, count);
+                    let in_a_row = its.windows(2).all(|two| two[0] + 1 == two[1]);
+                    assert!(in_a_row || !shape.is_linearizable(), "{shape}: {its:?}");
+                    numbers.extend(its);
+                    asked += count;
+                }
+            }
+            numbers.sort_unstable();
+            assert!(numbers.into_iter().eq(0..asked), "{shape}, {ranks} ranks");
+        }
+    }
+}
+
+#[test]
+fn numbers_of_a_call_that_failed_go_to_the_next_callers() {
+    let mut cluster = Cluster::new(Shape::Central, 3);
+    cluster.stopped = vec![0];
+    let failed = cluster.ask_many(2, 10);
+    let error = cluster.wait(2, |part| part.take(&failed, 10)).expect_err("rank 0 has stopped");
+    assert!(matches!(error, Error::NoAnswer { rank: 0, .. }), "{error}");
+    cluster.engines[2].part().give_up(&failed);
+    cluster.stopped.clear();
+
+    // The answer has not come yet: its first numbers go to the next caller, the others stay.
+    let next = cluster.ask(2);
+    assert_eq!(cluster.numbers(2, &next, 1), [0]);
+    // Fewer than these wants.
+    let many = cluster.ask_many(2, 4);
+    assert_eq!(cluster.numbers(2, &many, 4), [1, 2, 3, 4]);
+    let more = cluster.ask_many(2, 20);
+    assert_eq!(cluster.numbers(2, &more, 20), [5, 6, 7, 8, 9]);
+    // A caller that failed later than it had got some gives them back.
+    let mut back = Numbers::new(1);
+    back.push(5, 5);
+    cluster.engines[2].part().put_back(&back);
+    let again = cluster.ask_many(2, 2);
+    assert_eq!(cluster.numbers(2, &again, 2), [5, 6]);
+    let rest = cluster.ask_many(2, 3);
+    assert_eq!(cluster.numbers(2, &rest, 3), [7, 8, 9]);
+    let fresh = cluster.ask_many(2, 3);
+    assert_eq!(cluster.numbers(2, &fresh, 3), [10, 11, 12]);
+}
+
+#[test]
+fn an_answer_that_comes_when_nobody_waits_is_kept() {
+    let mut cluster = Cluster::new(Shape::DiffractingTree { width: 4 }, 3);
+    let failed = cluster.ask_many(1, 6);
+    cluster.engines[1].part().give_up(&failed);
+    for _ in 0..20 {
+        cluster.pass();
+    }
+    let mut numbers = Vec::new();
+    for count in [1, 2, 3, 2] {
+        let answer = cluster.ask_many(1, count);
+        numbers.extend(cluster.numbers(1, &answer, count));
+    }
+    numbers.sort_unstable();
+    assert!(numbers.into_iter().eq(0..8));
 }
 
 #[test]
