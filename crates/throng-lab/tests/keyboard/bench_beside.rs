@@ -194,6 +194,28 @@ fn a_process_that_fails_ends_the_measurement_with_its_name() {
 }
 
 #[test]
+fn barriers_of_openmp_are_measured_beside_neighbours() {
+    let folder = fresh_folder("peers-built");
+    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/run");
+    let built = Command::new(run).arg("build").arg(&folder).output();
+    let Some(built) = built.ok().filter(|built| built.status.success()) else {
+        eprintln!("the programs of the peers cannot be built here: nothing is checked");
+        return;
+    };
+    assert!(stdout(&built).starts_with("built in "), "{}", stdout(&built));
+    let peers = ["--peers", folder.to_str().unwrap(), "--method", "libgomp-passive"];
+    let short = ["barriers", "--neighbours", "0,1,copy", "--threads", "2", "--milliseconds", "20"];
+    let rest = ["--work", "0,20000", "--repetitions", "1"];
+    let (_, document, _) = measured("openmp-beside", &[&short[..], &peers, &rest].concat());
+    check_runs(&document, 2 * 3 * 3);
+    let is_peer = |run: &&Value| run["method"] == "libgomp-passive" && run["ns"].is_f64();
+    let runs = document["runs"].as_array().unwrap();
+    let with_work = runs.iter().filter(is_peer).filter(|run| run["load"] == "rounds:20000");
+    let ns: Vec<f64> = with_work.map(|run| run["ns"].as_f64().unwrap()).collect();
+    assert!(!ns.is_empty() && ns.iter().all(|&ns| ns > 5_000.0), "{ns:?}");
+}
+
+#[test]
 fn mistakes_are_refused_before_anything_is_measured() {
     for (arguments, expected) in [
         (

@@ -94,15 +94,15 @@ impl Neighbours {
         Reading { at: Instant::now(), done }
     }
 
-    /// Returns how much they do in a second while nothing else happens for this time, or [`None`] if there
-    /// is no neighbour.
+    /// Returns how much they do in a second while nothing else happens for this time, or [`None`] if that is
+    /// nothing.
     pub(super) fn speed_alone(&self, time: Duration) -> Option<f64> {
         if self.0.is_empty() {
             return None;
         }
         let before = self.read();
         thread::sleep(time);
-        Some(self.read().speed_since(before))
+        Some(self.read().speed_since(before)).filter(|&speed| speed > 0.0)
     }
 }
 

@@ -85,8 +85,8 @@ pub(in crate::bench) fn unknown(option: &'static str, value: &str) -> Error {
 mod tests {
     use super::*;
 
-    fn soon() -> Audience {
-        let time = Duration::from_millis(3);
+    fn for_ms(ms: u64) -> Audience {
+        let time = Duration::from_millis(ms);
         Audience::Lab(Times { warm_up: time, measure: time })
     }
 
@@ -103,9 +103,14 @@ mod tests {
             let load = Load::of(text).unwrap();
             for method in methods {
                 let threads = load.threads(&[3])[0];
-                let measured = measure(load, method, threads, soon()).unwrap().unwrap();
+                // On a busy machine no item may get through in a short time.
+                let measured = [5, 50, 500, 5000].into_iter().find_map(|ms| {
+                    let measured = measure(load, method, threads, for_ms(ms)).unwrap();
+                    measured.filter(|measured| measured.seconds >= ms as f64 / 1e3)
+                });
+                let measured = measured.unwrap_or_else(|| panic!("{text}, {method}"));
                 assert!(measured.operations > 0, "{text}, {method}: {measured:?}");
-                assert!(measured.ns > 0.0 && measured.seconds >= 0.003, "{text}, {method}");
+                assert!(measured.ns > 0.0, "{text}, {method}: {measured:?}");
                 assert!(measured.latency.max_ns > 0.0, "{text}, {method}: {measured:?}");
             }
         }
@@ -114,7 +119,7 @@ mod tests {
     #[test]
     fn rounds_with_work_take_longer() {
         let load = Load::Rounds { work_ns: 200_000 };
-        let measured = measure(load, "barrier", 2, soon()).unwrap().unwrap();
+        let measured = measure(load, "barrier", 2, for_ms(3)).unwrap().unwrap();
         // Less than the 200 us where the calibration was disturbed.
         assert!(measured.ns > 50_000.0, "{measured:?}");
     }
@@ -122,7 +127,7 @@ mod tests {
     #[test]
     fn an_unknown_method_is_an_error() {
         for text in ["rounds:0", "ping-pong", "stream:0", "loop:growing:1:1:0"] {
-            let error = measure(Load::of(text).unwrap(), "nothing", 2, soon()).unwrap_err();
+            let error = measure(Load::of(text).unwrap(), "nothing", 2, for_ms(3)).unwrap_err();
             assert!(error.to_string().starts_with("METHOD nothing: "), "{error}");
         }
     }

@@ -222,10 +222,14 @@ impl BesidePlan {
         /// To start a process and its threads, and to end them.
         const OVERHEAD_MS: f64 = 15.0;
         const RUN_MS: (f64, f64) = (10.0, 200.0);
-        // Before a run beside a copy, the copy runs alone.
-        let cost = |setting: &Setting| if *setting == Setting::Copy { 2 } else { 1 };
-        let runs_a_setting = self.runs() / self.settings.len().max(1);
-        let runs = self.settings.iter().map(cost).sum::<usize>() * runs_a_setting;
+        let (places, contenders) = (self.places().count(), self.contenders.len());
+        // Neighbours also run alone, once at each place; a copy does so before each run.
+        let runs_at_a_place = |setting: &Setting| match setting {
+            Setting::Busy(0) => contenders,
+            Setting::Busy(_) => contenders + 1,
+            Setting::Copy => 2 * contenders,
+        };
+        let runs = self.settings.iter().map(runs_at_a_place).sum::<usize>() * places;
         let slot_ms = self.budget.as_secs_f64() * 1e3 / (runs * self.repetitions).max(1) as f64;
         // Warming up takes half as long again.
         let ms = ((slot_ms - OVERHEAD_MS) / 1.5).clamp(RUN_MS.0, RUN_MS.1);
@@ -291,10 +295,10 @@ mod tests {
     fn the_time_of_a_run_follows_from_that_of_all() {
         let mut typed = barriers("0,4,8,16,32,copy", "2,4,8,16,32,64");
         let full = BesidePlan::barriers(&typed).unwrap();
-        // 7 settings, since the copy counts twice, x 6 x 5 barriers x 5 repetitions.
-        assert_eq!(full.times.measure, Duration::from_millis(180));
-        let all = full.times.measure.mul_f64(1.5) + Duration::from_millis(15);
-        assert!(all * 7 * 6 * 5 * 5 <= full.budget, "{full:?}");
+        // 5 barriers without neighbours, 4 times those and the neighbours alone, twice those with a copy.
+        let runs = (5 + 4 * (5 + 1) + 2 * 5) * 6 * 5;
+        let all = (full.times.measure.mul_f64(1.5) + Duration::from_millis(15)) * runs;
+        assert!(all <= full.budget && all.as_secs_f64() > 0.99 * 300.0, "{full:?}");
         typed.beside.seconds = Some("1".to_owned());
         let hurried = BesidePlan::barriers(&typed).unwrap();
         assert_eq!(hurried.times.measure, Duration::from_millis(10), "no shorter than this");

@@ -82,9 +82,13 @@ fn grid(
 fn times(plan: &BesidePlan, summary: &Summary, load: Load, setting: Setting) -> Grid {
     grid(plan, summary, (load, setting), ["us", "p99 us"], |cell| {
         let missing = if cell.too_slow > 0 { "slow" } else { "-" };
-        [cell.ns, cell.p99_ns]
-            .map(|ns| ns.map_or_else(|| missing.to_owned(), |ns| short(ns.median / 1e3)))
+        [cell.ns, cell.p99_ns].map(|ns| ns.map_or_else(|| missing.to_owned(), |ns| us(ns.median)))
     })
+}
+
+/// Microseconds, without blanks between groups of digits: two numbers stand side by side.
+fn us(ns: f64) -> String {
+    short(ns / 1e3).replace(' ', "")
 }
 
 fn costs(plan: &BesidePlan, summary: &Summary, load: Load, setting: Setting) -> Grid {
