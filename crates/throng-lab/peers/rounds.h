@@ -22,6 +22,9 @@ struct plan {
     int threads;
     int repetitions;
     double milliseconds;
+    /* Of `laps.h`; 0 in repetitions. */
+    int kind;
+    double warm_up_ms;
 };
 
 /* The round of one thread, alone on its line. */
@@ -57,24 +60,6 @@ static double number(const char *what, const char *typed, double least, double m
         exit(2);
     }
     return value;
-}
-
-/* NAME THREADS REPETITIONS MILLISECONDS */
-static struct plan plan_of(int count, char **typed) {
-    if (count != 5)
-        fail("usage: PROGRAM NAME THREADS REPETITIONS MILLISECONDS");
-    struct plan plan = {
-        .name = typed[1],
-        .threads = (int)number("THREADS", typed[2], 1, MOST_THREADS),
-        .repetitions = (int)number("REPETITIONS", typed[3], 1, MOST_REPETITIONS),
-        .milliseconds = number("MILLISECONDS", typed[4], 0.1, 60000),
-    };
-    board = aligned_alloc(LINE, sizeof(struct own) * plan.threads);
-    if (board == NULL)
-        fail("no memory");
-    for (int rank = 0; rank < plan.threads; rank++)
-        atomic_init(&board[rank].round, 0);
-    return plan;
 }
 
 /* Keeps the calling thread on the rank-th core that this process may use, if there is a core for
@@ -119,6 +104,8 @@ static inline void leaves(struct witness *self) {
     if (atomic_load_explicit(&board[other].round, memory_order_relaxed) < self->round)
         atomic_store(&somebody_was_early, 1);
 }
+
+#include "laps.h"
 
 /* What the first thread tells the others: the length of the next block, 0 at the end. Written
  * between two meetings and read after the second. */
@@ -172,8 +159,36 @@ static double repetition(struct plan plan, struct witness *self) {
     }
 }
 
+/* NAME THREADS REPETITIONS MILLISECONDS */
+static struct plan plan_of_repetitions(char **typed) {
+    return (struct plan){
+        .kind = REPETITIONS,
+        .name = typed[1],
+        .threads = (int)number("THREADS", typed[2], 1, MOST_THREADS),
+        .repetitions = (int)number("REPETITIONS", typed[3], 1, MOST_REPETITIONS),
+        .milliseconds = number("MILLISECONDS", typed[4], 0.1, 60000),
+    };
+}
+
+/* Either those arguments, or those of `laps.h`. */
+static struct plan plan_of(int count, char **typed) {
+    if (count != 5 && count != 8)
+        fail("usage: PROGRAM NAME THREADS REPETITIONS MILLISECONDS, or as laps.h says");
+    struct plan plan = count == 8 ? plan_of_laps(typed) : plan_of_repetitions(typed);
+    board = aligned_alloc(LINE, sizeof(struct own) * plan.threads);
+    if (board == NULL)
+        fail("no memory");
+    for (int rank = 0; rank < plan.threads; rank++)
+        atomic_init(&board[rank].round, 0);
+    return plan;
+}
+
 /* What each thread does. */
 static void all_repetitions(struct plan plan, int rank) {
+    if (plan.kind != REPETITIONS) {
+        all_laps(plan, rank);
+        return;
+    }
     pin(rank, plan.threads);
     struct witness self = {.rank = rank, .threads = plan.threads};
     for (int i = 0; i < plan.repetitions; i++) {
@@ -188,6 +203,10 @@ static int report(struct plan plan) {
     if (atomic_load(&somebody_was_early)) {
         fprintf(stderr, "error: %s did not hold on %d threads\n", plan.name, plan.threads);
         return 1;
+    }
+    if (plan.kind == MEASURE) {
+        print_laps();
+        return 0;
     }
     printf("{\"name\": \"%s\", \"threads\": %d, \"ns_a_round\": [", plan.name, plan.threads);
     for (int repetition = 0; repetition < plan.repetitions; repetition++)

@@ -3,7 +3,11 @@
 //! Numbers and names stay text here: [`crate::plan`] turns them into values, so that every mistake
 //! is answered in the same way, with the value and what is allowed.
 
+mod beside;
+
 use clap::{Args, Parser, Subcommand};
+
+pub use beside::{BesideArguments, Part, RunArguments, StartArguments};
 
 /// Shared counters that keep their speed as the crowd of threads grows: list them, measure them.
 ///
@@ -22,9 +26,13 @@ pub struct Arguments {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Compute until standard input ends: what `throng bench --neighbours` starts
+    /// One part of a benchmark, in a process of its own: what `throng bench` starts by itself
     #[command(hide = true)]
-    Neighbour,
+    Part {
+        /// Which part.
+        #[command(subcommand)]
+        part: Part,
+    },
     /// Show every structure: how it works, what it promises, where it comes from
     List(ListArguments),
     /// Measure this machine, recommend what to use on it, and write a page that shows why
@@ -299,7 +307,7 @@ pub enum BenchTarget {
     /// number of threads, several times in turn, beside the barrier of the standard library and
     /// those of the crates `hurdles` and `spin`. While measured it is watched: a thread that is let
     /// out before another has come fails the run.
-    Barriers(BarriersArguments),
+    Barriers(Box<BarriersArguments>),
     /// Measure a computation with a barrier in every step: heat that spreads over a plate
     ///
     /// The rows of a square plate are shared out among threads, which meet after every step. Beside
@@ -311,14 +319,14 @@ pub enum BenchTarget {
     /// The library's `for_each_index` beside the parallel loop of rayon, threads that get as many
     /// indices each, and threads that take one index after the other. The same loop is done several
     /// times in a row. It is checked that every index was done once in every loop.
-    Loop(LoopArguments),
+    Loop(Box<LoopArguments>),
     /// Measure how many items a second go through a queue
     ///
     /// Threads push items and pop them as fast as they can, in several mixes. Every queue is measured in
     /// every mix on every number of threads, several times in turn, beside those that people use today.
     /// While measured it is watched: every item must be popped once, and those that one thread pushed
     /// in their order.
-    Queues(QueuesArguments),
+    Queues(Box<QueuesArguments>),
     /// Measure queues and pools in everyday loads, as a ratio to the best peer of the same kind
     ///
     /// One thread that drains a burst of two, a small queue that is made and dropped, items that arrive at
@@ -327,6 +335,12 @@ pub enum BenchTarget {
     /// The main column is the ratio of ours to the best of them: bounded queues beside bounded ones, unbounded
     /// beside unbounded, unordered beside unordered. Every item is checked. Takes 3 to 5 minutes on 16 cores.
     Everyday(Box<EverydayArguments>),
+    /// Measure what the first use of a structure costs in a fresh process
+    ///
+    /// Each structure is made and used once in many processes, ours beside those of the standard library and
+    /// of crossbeam. Reports the time to construct it and the time of the first operation: of a barrier the
+    /// first round of threads that have started before, of a queue or pool a push and a pop.
+    Start(StartArguments),
 }
 
 /// Arguments of `throng bench everyday`.
@@ -418,11 +432,16 @@ pub struct QueuesArguments {
     /// others pop. one-producer, one-consumer: one thread pushes or pops, the others pop or push.
     /// bursts: every thread pushes 32 items and then pops 32. large: as pairs, with items of 256
     /// bytes. empty: all look for an item, and there is none.
+    ///
+    /// With `--neighbours` the mixes are others. ping-pong: one item goes from one thread to another and back.
+    /// stream: half of the threads push and work before each item, the others pop. The queues then are queue,
+    /// queue-unbounded, pool, crossbeam-bounded and crossbeam-unbounded.
     #[arg(long, value_name = "LIST")]
     pub mixes: Option<String>,
 
     /// Before each push and each pop, a thread has 0 to this many nanoseconds of something else to do,
-    /// at random [default: 0]
+    /// at random [default: 0]. With `--neighbours`, this many nanoseconds before each push of a stream
+    /// [default: 50000]
     #[arg(long, value_name = "NS", allow_negative_numbers = true)]
     pub work: Option<String>,
 
@@ -433,6 +452,10 @@ pub struct QueuesArguments {
     /// Time of one run in milliseconds [default: 100, quick: 20]
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     pub duration: Option<String>,
+
+    /// Beside neighbours.
+    #[command(flatten)]
+    pub beside: BesideArguments,
 
     /// Write every single measurement to this file as JSON; `-` is standard output, and the table
     /// then goes to standard error
@@ -455,13 +478,16 @@ pub struct BarriersArguments {
     /// Measure only this barrier, and std; may be repeated [default: all]
     ///
     /// The library's: barrier (`Barrier`), team (`Barrier::team`); its methods as teams: shaped,
-    /// grouped, tally, central, combining-tree, dissemination, tournament, mcs-tree, static-fway
-    /// (flags packed), static-fway-padded (a line each), dynamic-fway. Others: std, hurdles, spin.
+    /// grouped, tally, count-and-release, central, combining-tree, dissemination, tournament, mcs-tree,
+    /// static-fway (flags packed), static-fway-padded (a line each), dynamic-fway. Others: std, hurdles, spin. With
+    /// `--neighbours` also pthread (always measured, as std), and with `--peers` those of OpenMP as they wait
+    /// by default and passively: libgomp, libgomp-passive, libomp, libomp-passive; the default then is std,
+    /// pthread, barrier, team, hurdles and all of OpenMP.
     #[arg(long = "method", value_name = "NAME")]
     pub methods: Vec<String>,
 
     /// Measure what waiting costs instead: one thread comes late, and the others wait for it
-    #[arg(long, conflicts_with = "rounds")]
+    #[arg(long, conflicts_with_all = ["rounds", "neighbours"])]
     pub idle: bool,
 
     /// How often each barrier is measured on each number of threads [default: 9, quick: 5, idle: 3]
@@ -474,12 +500,22 @@ pub struct BarriersArguments {
     pub milliseconds: Option<String>,
 
     /// Measure so many rounds a run, however long they take [default: as many as fit into the time]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", conflicts_with = "neighbours", allow_negative_numbers = true)]
     pub rounds: Option<String>,
 
-    /// Measure while N other processes compute without end; the threads are not pinned then
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub neighbours: Option<String>,
+    /// With `--neighbours`: how many nanoseconds each thread works before each round, such as 0,50000
+    /// [default: 0]
+    #[arg(long, value_name = "LIST", requires = "neighbours", allow_negative_numbers = true)]
+    pub work: Option<String>,
+
+    /// With `--neighbours`: also measure the barriers of OpenMP, with the programs in this folder, which
+    /// `peers/run build DIR` makes
+    #[arg(long, value_name = "DIR", requires = "neighbours")]
+    pub peers: Option<std::path::PathBuf>,
+
+    /// Beside neighbours.
+    #[command(flatten)]
+    pub beside: BesideArguments,
 
     /// Write every single measurement to this file as JSON; `-` is standard output, and the table
     /// then goes to standard error
@@ -528,15 +564,16 @@ pub struct LoopArguments {
     #[arg(long, value_name = "LIST", allow_negative_numbers = true)]
     pub threads: Option<String>,
 
-    /// How many indices the loops have [default: 100,10000]
+    /// How many indices the loops have [default: 100,10000; with `--neighbours` 1000]
     #[arg(long, value_name = "LIST", allow_negative_numbers = true)]
     pub indices: Option<String>,
 
-    /// How long all indices of a loop take together on one thread [default: 200,5000]
+    /// How long all indices of a loop take together on one thread [default: 200,5000; with
+    /// `--neighbours` 200,2000]
     #[arg(long, value_name = "LIST", allow_negative_numbers = true)]
     pub microseconds: Option<String>,
 
-    /// Measure only loops of this shape; may be repeated [default: all]
+    /// Measure only loops of this shape; may be repeated [default: all; with `--neighbours` growing]
     ///
     /// skewed: few indices, anywhere, take up to a hundred times as long as most; growing: the later
     /// the longer; mandelbrot: as rows of a picture of the Mandelbrot set.
@@ -551,6 +588,10 @@ pub struct LoopArguments {
     /// How often each is measured [default: 9, quick: 5]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub repetitions: Option<String>,
+
+    /// Beside neighbours.
+    #[command(flatten)]
+    pub beside: BesideArguments,
 
     /// Write every single measurement to this file as JSON; `-` is standard output, and the table
     /// then goes to standard error
@@ -717,7 +758,7 @@ pub struct SimulateArguments {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Barriers")]
 pub struct MeetingArguments {
-    /// A barrier instead of a counter: shaped, grouped, tally, central, combining-tree,
+    /// A barrier instead of a counter: shaped, grouped, tally, count-and-release, central, combining-tree,
     /// dissemination, tournament, mcs-tree, static-fway, dynamic-fway
     #[arg(long, value_name = "METHOD", conflicts_with_all = ["method", "nodes", "values", "width",
           "spin", "backoff", "prisms", "policy", "out"])]

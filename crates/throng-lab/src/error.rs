@@ -98,11 +98,27 @@ pub enum Error {
         /// What it says of the shape.
         source: ShapeError,
     },
-    /// A process that should compute beside a measurement cannot be started.
+    /// A process of a benchmark cannot be started.
     Neighbour(
         /// What the system says.
         io::Error,
     ),
+    /// A process that was measured failed, and has said why.
+    Part {
+        /// What it measured.
+        method: &'static str,
+        /// On how many threads.
+        threads: usize,
+        /// Beside what, such as "beside 3 busy neighbours".
+        beside: String,
+    },
+    /// A fresh process could not make a structure and use it once.
+    FirstUse {
+        /// What it should have made.
+        structure: &'static str,
+        /// Whose.
+        method: &'static str,
+    },
     /// The page of `throng watch` cannot be served where it should be.
     Listen {
         /// The address, with its port.
@@ -289,6 +305,8 @@ impl Error {
             | Error::Watched { .. }
             | Error::Spawn { .. }
             | Error::Neighbour(_)
+            | Error::Part { .. }
+            | Error::FirstUse { .. }
             | Error::Panicked { .. }
             | Error::Miscounted { .. }
             | Error::LetThrough { .. }
@@ -333,7 +351,18 @@ impl fmt::Display for Error {
             Error::Into { path, why } => write!(f, "--into {}: {why}", path.display()),
             Error::Faults { why } => write!(f, "--fault: {why}"),
             Error::Neighbour(source) => {
-                write!(f, "--neighbours: a process could not be started: {source}; try fewer")
+                write!(f, "a process of the benchmark could not be started: {source}")
+            }
+            Error::Part { method, threads, beside } => write!(
+                f,
+                "the process that measured {method} on {} {beside} failed; the line above says why",
+                count(*threads)
+            ),
+            Error::FirstUse { structure, method } => {
+                write!(
+                    f,
+                    "a process that uses {structure} of {method} once failed or took for ever"
+                )
             }
             Error::Folder { path, source } => {
                 write!(f, "--out {}: cannot be written: {source}", path.display())
@@ -434,6 +463,11 @@ fn shown(value: &str) -> String {
     let plain =
         !value.is_empty() && value.chars().all(|c| c.is_alphanumeric() || "-_.,".contains(c));
     if plain { value.to_owned() } else { format!("{value:?}") }
+}
+
+/// The neighbours of a benchmark were started, and did nothing for some seconds.
+pub(crate) fn neighbours_do_not_begin() -> Error {
+    Error::Neighbour(io::Error::other("neighbours do not begin; try fewer with --neighbours"))
 }
 
 /// "1 thread", "4 threads".

@@ -57,26 +57,9 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
         Some(Command::Compare(typed)) => compare::compare(&typed),
         Some(Command::Calibrate(typed)) => calibrate::calibrate(&typed),
         Some(Command::Watch(typed)) => watch::watch(&typed),
-        Some(Command::Neighbour) => bench::neighbours::compute(),
+        Some(Command::Part { part }) => bench::beside::part::part(&part),
         Some(Command::List(typed)) => output::print(&list::render(typed.json)),
-        Some(Command::Bench { target: Some(BenchTarget::Counters(typed)), .. }) => {
-            bench::counters(plan::CountersPlan::resolve(&typed)?)
-        }
-        Some(Command::Bench { target: Some(BenchTarget::Barriers(typed)), .. }) => {
-            bench::barriers::barriers(bench::barriers::plan::BarriersPlan::resolve(&typed)?)
-        }
-        Some(Command::Bench { target: Some(BenchTarget::Heat(typed)), .. }) => {
-            bench::heat::heat(bench::heat::plan::HeatPlan::resolve(&typed)?)
-        }
-        Some(Command::Bench { target: Some(BenchTarget::Loop(typed)), .. }) => {
-            bench::index::loops(bench::index::plan::LoopPlan::resolve(&typed)?)
-        }
-        Some(Command::Bench { target: Some(BenchTarget::Queues(typed)), .. }) => {
-            bench::queues::queues(bench::queues::plan::QueuesPlan::resolve(&typed)?)
-        }
-        Some(Command::Bench { target: Some(BenchTarget::Everyday(typed)), .. }) => {
-            bench::everyday::everyday(&typed)
-        }
+        Some(Command::Bench { target: Some(target), .. }) => measure_one_kind(&target),
         Some(Command::Figure { id, options }) => papers::run(&FiguresPlan::one(&id, &options)?),
         Some(Command::Figures { ids, options }) => papers::run(&FiguresPlan::many(&ids, &options)?),
         Some(Command::Machines(typed)) => machines::show(&typed),
@@ -88,6 +71,37 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
         },
         Some(Command::Model(typed)) => {
             model::report::answer(&model::plan::ModelPlan::resolve(&typed)?)
+        }
+    }
+}
+
+/// Measures one kind of structure: beside neighbours, if that is asked for.
+fn measure_one_kind(target: &BenchTarget) -> Result<(), Error> {
+    use bench::beside::{beside, plan::BesidePlan};
+    match target {
+        BenchTarget::Counters(typed) => bench::counters(plan::CountersPlan::resolve(typed)?),
+        BenchTarget::Barriers(typed) if typed.beside.neighbours.is_some() => {
+            beside(BesidePlan::barriers(typed)?)
+        }
+        BenchTarget::Barriers(typed) => {
+            bench::barriers::barriers(bench::barriers::plan::BarriersPlan::resolve(typed)?)
+        }
+        BenchTarget::Heat(typed) => bench::heat::heat(bench::heat::plan::HeatPlan::resolve(typed)?),
+        BenchTarget::Loop(typed) if typed.beside.neighbours.is_some() => {
+            beside(BesidePlan::loops(typed)?)
+        }
+        BenchTarget::Loop(typed) => {
+            bench::index::loops(bench::index::plan::LoopPlan::resolve(typed)?)
+        }
+        BenchTarget::Queues(typed) if typed.beside.neighbours.is_some() => {
+            beside(BesidePlan::queues(typed)?)
+        }
+        BenchTarget::Queues(typed) => {
+            bench::queues::queues(bench::queues::plan::QueuesPlan::resolve(typed)?)
+        }
+        BenchTarget::Everyday(typed) => bench::everyday::everyday(typed),
+        BenchTarget::Start(typed) => {
+            bench::start::start(bench::start::plan::StartPlan::resolve(typed)?)
         }
     }
 }
@@ -109,6 +123,7 @@ More:
   throng bench heat              a computation with a barrier in every step
   throng bench loop              a loop whose iterations take different times
   throng bench queues            how many items a second go through a queue
+  throng bench start             what the first use of each costs in a fresh process
   throng bench everyday          queues and pools in everyday loads, beside the best of others
   throng figures                 the figures of the papers made again, on a simulated machine
   throng bench counters --help   choose methods, threads and width; write the numbers as JSON

@@ -7,14 +7,15 @@
 //! | `crew` | threads that begin together |
 //! | [`stats`] | medians, and how far numbers lie apart |
 //! | [`latency`] | histograms and percentiles |
-//! | `neighbours` | busy processes beside a measurement |
 //! | `grid`, `noise` | the table, and how far to trust it |
 //! | [`json`] | where every single number goes, for other programs |
 //! | [`barriers`] | `throng bench barriers` |
+//! | [`beside`] | the same, queues and loops beside busy neighbours |
 //! | [`everyday`] | `throng bench everyday` |
 //! | [`heat`] | `throng bench heat` |
 //! | [`index`] | `throng bench loop` |
 //! | [`queues`] | `throng bench queues` |
+//! | [`start`] | `throng bench start` |
 //!
 //! and for counters:
 //!
@@ -28,6 +29,7 @@
 //! | `document` | every single number |
 
 pub mod barriers;
+pub mod beside;
 mod crew;
 mod document;
 pub mod everyday;
@@ -36,13 +38,13 @@ pub mod heat;
 pub mod index;
 pub mod json;
 pub mod latency;
-pub mod neighbours;
 pub(crate) mod noise;
 pub mod pace;
 pub mod queues;
 pub mod report;
 pub mod run;
 pub mod setup;
+pub mod start;
 pub mod stats;
 pub mod summary;
 pub mod verify;

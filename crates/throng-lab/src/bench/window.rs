@@ -29,6 +29,11 @@ pub struct Times {
     pub measure: Duration,
 }
 
+impl Times {
+    /// No time at all.
+    pub const NONE: Times = Times { warm_up: Duration::ZERO, measure: Duration::ZERO };
+}
+
 /// The phase of a run, and when it changed.
 ///
 /// # Memory ordering

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -90,23 +90,6 @@ fn waiting_is_measured_too() {
 }
 
 #[test]
-fn neighbours_compute_beside_and_end_with_the_measurement() {
-    let short = ["--threads", "2", "--repetitions", "1", "--milliseconds", "5"];
-    let arguments = [&["barriers", "--method", "team", "--neighbours", "3"], &short[..]].concat();
-    let text = printed(bench(&arguments));
-    assert!(
-        text.contains("threads not pinned, ") && text.contains(", beside 3 busy neighbours;"),
-        "{text}"
-    );
-    assert_eq!(document("neighbours.json", &arguments)["neighbours"], 3);
-
-    // A neighbour ends when its standard input ends.
-    let mut neighbour = throng(&["neighbour"]).stdin(Stdio::piped()).spawn().unwrap();
-    drop(neighbour.stdin.take());
-    assert!(neighbour.wait().unwrap().success());
-}
-
-#[test]
 fn json_on_standard_output_stands_there_alone() {
     let output = output(bench(&[
         "barriers",
@@ -150,10 +133,6 @@ fn mistakes_are_refused_before_anything_is_measured() {
         (
             &["barriers", "--rounds", "0"],
             "error: --rounds 0: must be a whole number from 1 to 1000000000",
-        ),
-        (
-            &["barriers", "--neighbours", "-1"],
-            "error: --neighbours -1: must be a whole number from 0 to 1024",
         ),
         (
             &["barriers", "--milliseconds", "1h"],

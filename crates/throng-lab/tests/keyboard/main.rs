@@ -2,10 +2,12 @@
 
 mod bench;
 mod bench_barriers;
+mod bench_beside;
 mod bench_counters;
 mod bench_everyday;
 mod bench_loop;
 mod bench_queues;
+mod bench_start;
 mod calibrate;
 mod compare;
 mod figures;

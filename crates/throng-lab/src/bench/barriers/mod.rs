@@ -3,7 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`plan`] | the arguments, resolved and checked |
-//! | [`rows`] | what is measured |
+//! | [`rows`], [`posix`] | what is measured |
 //! | [`run`] | one measured run |
 //! | [`witness`] | whether the barrier holds, watched while it is measured |
 //! | [`idle`] | what it costs to wait for one that is late |
@@ -11,6 +11,7 @@
 
 pub mod idle;
 pub mod plan;
+pub mod posix;
 pub mod report;
 pub mod rows;
 pub mod run;
@@ -19,7 +20,6 @@ pub mod witness;
 use serde::Serialize;
 
 use super::crew::CrewFailure;
-use super::neighbours::Neighbours;
 use super::setup::{Pinning, Setup};
 use super::window::Times;
 use crate::error::{self, Error};
@@ -71,12 +71,9 @@ pub enum Found {
 /// # Errors
 /// When a barrier does not hold or panics, threads cannot be had or a result cannot be written.
 pub fn barriers(mut plan: BarriersPlan) -> Result<(), Error> {
-    // Neighbours go where there is room; so must the threads beside them.
-    let pinning = if plan.neighbours == 0 { Pinning::find() } else { Pinning::none() };
+    let pinning = Pinning::find();
     let setup = Setup::look(&pinning);
-    let neighbours = Neighbours::start(plan.neighbours)?;
     let samples = measure_all(&plan, &pinning)?;
-    drop(neighbours);
     let cells = report::cells(&plan, &samples);
     let text = report::text(&plan, &setup, &cells);
     let json = plan.json.take();
@@ -139,7 +136,7 @@ fn answer(
     }
 }
 
-fn explain(failure: Failure, method: &'static str, threads: usize) -> Error {
+pub(in crate::bench) fn explain(failure: Failure, method: &'static str, threads: usize) -> Error {
     match failure {
         Failure::Crew(CrewFailure::Spawn(source)) => Error::Spawn { threads, source },
         Failure::Crew(CrewFailure::Panicked) => Error::Panicked { method, threads },

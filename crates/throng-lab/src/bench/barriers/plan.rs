@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::rows::{self, REFERENCE, Row};
 use crate::bench::json::JsonTarget;
-use crate::bench::neighbours;
 use crate::cli::BarriersArguments;
 use crate::error::Error;
 use crate::names::suggestions;
@@ -45,8 +44,6 @@ pub struct BarriersPlan {
     pub question: Question,
     /// How often each barrier is measured on each number of threads.
     pub repetitions: usize,
-    /// How many processes compute beside.
-    pub neighbours: usize,
     /// Where the single measurements go; already open.
     pub json: Option<JsonTarget>,
 }
@@ -81,13 +78,10 @@ impl BarriersPlan {
         let repetitions =
             optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
                 .unwrap_or(usual);
-        let neighbours =
-            optional("--neighbours", typed.neighbours.as_deref(), 0..=neighbours::MOST)?
-                .unwrap_or(0);
         check_shapes(&rows, &threads)?;
         // Last: only a plan that is right in all else may create a file.
         let json = typed.json.clone().map(JsonTarget::open).transpose()?;
-        Ok(BarriersPlan { rows, threads, question, repetitions, neighbours, json })
+        Ok(BarriersPlan { rows, threads, question, repetitions, json })
     }
 
     /// What is measured on how many threads, once in each repetition.

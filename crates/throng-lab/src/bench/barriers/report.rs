@@ -95,11 +95,7 @@ pub fn text(plan: &BarriersPlan, setup: &Setup, cells: &[Vec<Cell>]) -> String {
         }
         Question::Idle { late } => format!("{runs}; one thread comes {} ms late", late.as_millis()),
     };
-    let beside = match plan.neighbours {
-        0 => String::new(),
-        neighbours => format!(", beside {}", counted(neighbours as u64, "busy neighbour")),
-    };
-    let mut text = format!("{}{beside}; each number from {run}\n\n", setup.in_words());
+    let mut text = format!("{}; each number from {run}\n\n", setup.in_words());
     for block in grid(plan, cells).blocks() {
         let _ = writeln!(text, "{block}");
     }
@@ -196,7 +192,6 @@ pub(super) struct Document<'a> {
     threads: &'a [usize],
     repetitions: usize,
     milliseconds: f64,
-    neighbours: usize,
     summary: Vec<&'a Cell>,
     runs: &'a [Sample],
 }
@@ -220,7 +215,6 @@ impl<'a> Document<'a> {
             threads: &plan.threads,
             repetitions: plan.repetitions,
             milliseconds: time.as_secs_f64() * 1e3,
-            neighbours: plan.neighbours,
             summary: cells.iter().flatten().collect(),
             runs: samples,
         }

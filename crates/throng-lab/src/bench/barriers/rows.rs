@@ -38,7 +38,7 @@ impl<B: Meeting> Party for Member<B> {
 /// A barrier on lines of its own, so that it is measured at its best and not at the mercy of
 /// whatever the allocator puts beside it.
 #[repr(align(128))]
-struct Alone<B>(B);
+pub(super) struct Alone<B>(pub(super) B);
 
 impl Party for Arc<Alone<Barrier>> {
     #[inline]
@@ -93,7 +93,7 @@ impl Row {
     }
 
     /// A barrier shared by reference.
-    fn shared<B: 'static>(name: &'static str, make: fn(usize) -> B) -> Self
+    pub(super) fn shared<B: 'static>(name: &'static str, make: fn(usize) -> B) -> Self
     where
         Arc<Alone<B>>: Party,
     {

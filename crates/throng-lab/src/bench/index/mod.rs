@@ -124,7 +124,7 @@ pub(crate) fn measure(
 }
 
 /// What a program does between two loops: something of its own, on one thread.
-fn pass(gap: Duration) {
+pub(in crate::bench) fn pass(gap: Duration) {
     let start = Instant::now();
     while start.elapsed() < gap {
         std::hint::spin_loop();

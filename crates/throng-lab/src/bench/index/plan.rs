@@ -54,29 +54,49 @@ impl LoopPlan {
             Some(list) => numbers("--threads", list, 1..=MAX_THREADS)?,
             None => default_threads(cores()).into_iter().filter(|&n| n <= MAX_THREADS).collect(),
         };
-        let indices = match &typed.indices {
-            Some(list) => numbers("--indices", list, 1..=MAX_INDICES)?,
-            None => vec![100, 10_000],
-        };
-        let times = match &typed.microseconds {
-            Some(list) => numbers("--microseconds", list, 1..=MAX_MICROSECONDS)?,
-            None => vec![200, 5_000],
-        };
-        let sizes = times
-            .iter()
-            .flat_map(|&microseconds| {
-                indices.iter().map(move |&indices| Size { indices, microseconds })
-            })
-            .collect();
-        let shapes = select(&typed.shapes)?;
-        let gap = optional("--gap", typed.gap.as_deref(), 0..=MAX_MICROSECONDS)?.unwrap_or(0);
+        let sizes = LoopPlan::sizes(typed, &[100, 10_000], &[200, 5_000])?;
+        let shapes = LoopPlan::shapes(typed, &Shape::ALL)?;
+        let gap = LoopPlan::gap(typed)?;
         let repetitions =
             optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
                 .unwrap_or(if typed.quick { 5 } else { 9 });
         // Last: only a plan that is right in all else may create a file.
         let json = typed.json.clone().map(JsonTarget::open).transpose()?;
-        let gap = Duration::from_micros(gap as u64);
         Ok(LoopPlan { threads, shapes, sizes, gap, quick: typed.quick, repetitions, json })
+    }
+
+    /// Returns every pair of a number of indices and a time, as typed or else the usual ones.
+    pub(in crate::bench) fn sizes(
+        typed: &LoopArguments,
+        usual_indices: &[usize],
+        usual_microseconds: &[usize],
+    ) -> Result<Vec<Size>, Error> {
+        let indices = match &typed.indices {
+            Some(list) => numbers("--indices", list, 1..=MAX_INDICES)?,
+            None => usual_indices.to_vec(),
+        };
+        let times = match &typed.microseconds {
+            Some(list) => numbers("--microseconds", list, 1..=MAX_MICROSECONDS)?,
+            None => usual_microseconds.to_vec(),
+        };
+        let of_time = |&microseconds: &usize| {
+            indices.iter().map(move |&indices| Size { indices, microseconds })
+        };
+        Ok(times.iter().flat_map(of_time).collect())
+    }
+
+    /// Returns the shapes as typed, or else the usual ones.
+    pub(in crate::bench) fn shapes(
+        typed: &LoopArguments,
+        usual: &[Shape],
+    ) -> Result<Vec<Shape>, Error> {
+        if typed.shapes.is_empty() { Ok(usual.to_vec()) } else { select(&typed.shapes) }
+    }
+
+    /// Returns what passes between two loops.
+    pub(in crate::bench) fn gap(typed: &LoopArguments) -> Result<Duration, Error> {
+        let gap = optional("--gap", typed.gap.as_deref(), 0..=MAX_MICROSECONDS)?.unwrap_or(0);
+        Ok(Duration::from_micros(gap as u64))
     }
 
     /// What is shared out.
@@ -98,7 +118,7 @@ impl LoopPlan {
     }
 }
 
-/// The shapes of these names; all where no name is given.
+/// The shapes of these names.
 fn select(names: &[String]) -> Result<Vec<Shape>, Error> {
     let all = Shape::ALL.map(Shape::name);
     if let Some(name) = names.iter().find(|name| !all.contains(&name.as_str())) {
@@ -110,8 +130,7 @@ fn select(names: &[String]) -> Result<Vec<Shape>, Error> {
             hint: "`throng bench loop --help` names all",
         });
     }
-    let is_chosen =
-        |shape: &Shape| names.is_empty() || names.iter().any(|name| name == shape.name());
+    let is_chosen = |shape: &Shape| names.iter().any(|name| name == shape.name());
     Ok(Shape::ALL.into_iter().filter(is_chosen).collect())
 }
 

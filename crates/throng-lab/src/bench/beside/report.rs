@@ -1,0 +1,225 @@
+//! The tables a person reads, and the sentences below them.
+
+use std::fmt::Write as _;
+
+use super::contenders::Role;
+use super::load::Load;
+use super::plan::BesidePlan;
+use super::setting::Setting;
+use super::summary::{Cell, Place, Ratio, Summary};
+use crate::bench::grid::{Grid, Row};
+use crate::bench::noise;
+use crate::bench::setup::Setup;
+use crate::error::count;
+use crate::numbers::{counted, short};
+
+/// Ours should be at least this many times as fast as the best reference.
+const ENOUGH: f64 = 0.95;
+
+/// Returns everything a person reads after a measurement.
+#[must_use]
+pub fn text(plan: &BesidePlan, setup: &Setup, summary: &Summary) -> String {
+    let runs = counted(plan.repetitions as u64, "run");
+    let ms = plan.times.measure.as_millis();
+    let mut text = format!("{}; each number from up to {runs} of {ms} ms\n", setup.in_words());
+    for &load in &plan.loads {
+        for &setting in &plan.settings {
+            let _ = writeln!(text, "\n{}, {}", load.in_words(), setting.in_words());
+            for grid in [times(plan, summary, load, setting), costs(plan, summary, load, setting)] {
+                for block in grid.blocks() {
+                    let _ = write!(text, "{block}");
+                }
+            }
+        }
+    }
+    let _ = writeln!(text, "\n{}", legend(plan));
+    if let Some(noise) = noise::in_words(spreads(summary)) {
+        let _ = writeln!(text, "spread    {noise}");
+    }
+    let references = references(plan);
+    let _ = writeln!(text, "\nours beside the best of {references}");
+    for block in comparison(plan, summary).blocks() {
+        let _ = writeln!(text, "{block}");
+    }
+    for ours in plan.contenders.iter().filter(|contender| contender.role == Role::Ours) {
+        if let Some(verdict) = verdict(summary, ours.name, &references) {
+            let _ = writeln!(text, "{verdict}");
+        }
+    }
+    text
+}
+
+/// The names of the references, such as "std and pthread".
+fn references(plan: &BesidePlan) -> String {
+    let references = plan.contenders.iter().filter(|one| one.role == Role::Reference);
+    references.map(|one| one.name).collect::<Vec<_>>().join(" and ")
+}
+
+/// A table with a row for each contender and a pair for each number of threads.
+fn grid(
+    plan: &BesidePlan,
+    summary: &Summary,
+    (load, setting): (Load, Setting),
+    labels: [&'static str; 2],
+    pair: fn(&Cell) -> [String; 2],
+) -> Grid {
+    let threads = load.threads(&plan.threads);
+    let row = |name: &str| {
+        let place = |&threads| Place { load: load.text(), threads, neighbours: setting };
+        let cells = threads.iter().map(|threads| summary.find(&place(threads), name));
+        let pairs = cells.map(|cell| cell.map_or_else(|| ["-", "-"].map(str::to_owned), pair));
+        Row { name: name.to_owned(), pairs: pairs.collect(), last: None }
+    };
+    Grid {
+        name: plan.subject.kind(),
+        heads: threads.iter().map(|&threads| count(threads)).collect(),
+        labels,
+        last: None,
+        rows: plan.contenders.iter().map(|contender| row(contender.name)).collect(),
+    }
+}
+
+fn times(plan: &BesidePlan, summary: &Summary, load: Load, setting: Setting) -> Grid {
+    grid(plan, summary, (load, setting), ["us", "p99 us"], |cell| {
+        let missing = if cell.too_slow > 0 { "slow" } else { "-" };
+        [cell.ns, cell.p99_ns].map(|ns| ns.map_or_else(|| missing.to_owned(), |ns| us(ns.median)))
+    })
+}
+
+/// Microseconds, without blanks between groups of digits: two numbers stand side by side.
+fn us(ns: f64) -> String {
+    short(ns / 1e3).replace(' ', "")
+}
+
+fn costs(plan: &BesidePlan, summary: &Summary, load: Load, setting: Setting) -> Grid {
+    grid(plan, summary, (load, setting), ["cores", "kept"], |cell| {
+        [cell.cores_used, cell.neighbours_keep].map(|number| {
+            number.map_or_else(|| "-".to_owned(), |number| format!("{:.2}", number.median))
+        })
+    })
+}
+
+fn legend(plan: &BesidePlan) -> String {
+    let operations: Vec<&str> = plan.loads.iter().map(|load| load.operation()).collect();
+    let mut operations: Vec<String> =
+        operations.into_iter().map(|one| format!("one {one}")).collect();
+    operations.dedup();
+    format!(
+        "us        of {}, median of the runs; slow: no result in the time of several runs\n\
+         p99 us    99 of 100 took no longer; of a stream, from before the push of an item to after its pop\n\
+         cores     that the process kept busy: its time on cores by the time that passed\n\
+         kept      the speed of the neighbours, as a part of their speed when only they run",
+        operations.join(" or "),
+    )
+}
+
+/// How far the repetitions lie apart.
+fn spreads(summary: &Summary) -> Vec<(f64, String)> {
+    let name = |cell: &Cell| {
+        format!(
+            "{}, {}, {}",
+            cell.method,
+            count(cell.place.threads),
+            cell.place.neighbours.in_words()
+        )
+    };
+    let cells = summary.cells.iter().filter(|cell| cell.runs > 1);
+    cells.filter_map(|cell| Some((cell.ns?.spread()?, name(cell)))).collect()
+}
+
+/// A table with a row for each of ours at each place, and a pair for each setting.
+fn comparison(plan: &BesidePlan, summary: &Summary) -> Grid {
+    let ours = || plan.contenders.iter().filter(|contender| contender.role == Role::Ours);
+    let row = |load: Load, threads: usize, name: &str| {
+        let pair = |&neighbours: &Setting| {
+            let place = Place { load: load.text(), threads, neighbours };
+            match summary.find_ratio(&place, name) {
+                Some(ratio) => [ratio.ratio, ratio.p99_ratio].map(|ratio| format!("{ratio:.2}")),
+                None => ["-", "-"].map(str::to_owned),
+            }
+        };
+        // One load needs no name.
+        let load = if plan.loads.len() > 1 { format!("{} ", load.text()) } else { String::new() };
+        let name = format!("{load}{threads} {name}");
+        Row { name, pairs: plan.settings.iter().map(pair).collect(), last: None }
+    };
+    let rows = plan
+        .places()
+        .flat_map(|(load, threads)| ours().map(move |ours| row(load, threads, ours.name)));
+    Grid {
+        name: "threads, ratio of",
+        heads: plan.settings.iter().map(|setting| setting.head()).collect(),
+        labels: ["time", "p99"],
+        last: None,
+        rows: rows.collect(),
+    }
+}
+
+/// One sentence: in how many places this one of ours is fast enough, and where it is slowest.
+fn verdict(summary: &Summary, method: &str, references: &str) -> Option<String> {
+    let ratios: Vec<&Ratio> =
+        summary.ratios.iter().filter(|ratio| ratio.method == method).collect();
+    let least = ratios.iter().min_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
+    let enough = ratios.iter().filter(|ratio| ratio.ratio >= ENOUGH).count();
+    let place = &least.place;
+    Some(format!(
+        "{method} is at least {ENOUGH} times as fast as the best of {references} in {enough} of {},\n  \
+         at worst {:.2} times as fast as {} ({}, {}, {}).",
+        counted(ratios.len() as u64, "place"),
+        least.ratio,
+        least.reference,
+        place.load,
+        count(place.threads),
+        place.neighbours.in_words(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::summary::tests::{plan, sample};
+    use super::*;
+    use crate::bench::setup::Pinning;
+
+    #[test]
+    fn tables_and_verdict_say_what_was_found() {
+        let (quiet, copy) = (Setting::Busy(0), Setting::Copy);
+        let samples = [
+            sample("std", quiet, Some(8000.0)),
+            sample("pthread", quiet, Some(4000.0)),
+            sample("barrier", quiet, Some(1000.0)),
+            sample("std", copy, Some(9000.0)),
+            sample("pthread", copy, None),
+            sample("barrier", copy, Some(10_000.0)),
+        ];
+        let plan = plan();
+        let summary = Summary::of(&plan, &samples);
+        let [times, costs] = [times, costs]
+            .map(|table| table(&plan, &summary, plan.loads[0], copy).blocks().remove(0));
+        let expected = [
+            "               2 threads",
+            "barrier        us p99 us",
+            "std             9     27",
+            "pthread      slow   slow",
+            "barrier        10     30",
+            "",
+        ];
+        assert_eq!(times, expected.join("\n"));
+        assert!(costs.contains("1.50") && costs.contains("0.50"), "{costs}");
+        let comparison = comparison(&plan, &summary).blocks().remove(0);
+        let expected = [
+            "                     0 neighbours          a copy",
+            "threads, ratio of      time   p99      time   p99",
+            "2 barrier              4.00  4.00      0.90  0.90",
+            "",
+        ];
+        assert_eq!(comparison, expected.join("\n"));
+        assert_eq!(
+            verdict(&summary, "barrier", &references(&plan)).unwrap(),
+            "barrier is at least 0.95 times as fast as the best of std and pthread in 1 of 2 places,\n  \
+             at worst 0.90 times as fast as std (rounds:0, 2 threads, beside a copy of itself)."
+        );
+        let text = text(&plan, &Setup::look(&Pinning::none()), &summary);
+        assert!(text.contains("rounds with nothing in between, beside a copy of itself"), "{text}");
+        assert!(text.contains("us        of one round, median"), "{text}");
+    }
+}

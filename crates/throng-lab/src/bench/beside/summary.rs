@@ -1,0 +1,223 @@
+//! Medians of the repetitions, and ours beside the best reference of the same run.
+
+use serde::Serialize;
+
+use super::contenders::Role;
+use super::plan::BesidePlan;
+use super::setting::Setting;
+use super::{Found, Sample};
+use crate::bench::stats::Stats;
+
+/// Where something is measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Place {
+    /// The load, as text.
+    pub load: String,
+    /// On how many threads.
+    pub threads: usize,
+    /// What is beside it.
+    pub neighbours: Setting,
+}
+
+/// What all repetitions of one contender in one place say together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cell {
+    /// Where.
+    #[serde(flatten)]
+    pub place: Place,
+    /// What was measured.
+    pub method: &'static str,
+    /// How many runs had a result.
+    pub runs: usize,
+    /// How many took too long.
+    pub too_slow: usize,
+    /// Nanoseconds an operation, or [`None`] if there is no result.
+    pub ns: Option<Stats>,
+    /// The 99th percentile of single operations, in nanoseconds.
+    pub p99_ns: Option<Stats>,
+    /// How many cores were kept busy.
+    pub cores_used: Option<Stats>,
+    /// Which part of their speed the neighbours kept.
+    pub neighbours_keep: Option<Stats>,
+}
+
+/// One of ours beside the best reference.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ratio {
+    /// Where.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Which of ours.
+    pub method: &'static str,
+    /// The best reference here.
+    pub reference: &'static str,
+    /// How many times as fast as that; 0 if ours took too long.
+    pub ratio: f64,
+    /// How many times as short the 99th percentile is, beside the reference that has the shortest.
+    pub p99_ratio: f64,
+}
+
+/// A number of a cell, or [`None`] if there is no result.
+type Number = fn(&Cell) -> Option<f64>;
+
+/// What all runs say together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Every contender in every place.
+    pub cells: Vec<Cell>,
+    /// Every one of ours in every place where a reference has a result.
+    pub ratios: Vec<Ratio>,
+}
+
+impl Summary {
+    /// Sums up the samples.
+    #[must_use]
+    pub fn of(plan: &BesidePlan, samples: &[Sample]) -> Self {
+        let mut summary = Summary { cells: Vec::new(), ratios: Vec::new() };
+        for place in places(plan) {
+            let of_method = |method| cell(&place, method, samples);
+            let here = plan.contenders.iter().map(|contender| of_method(contender.name));
+            summary.cells.extend(here);
+            let ours = plan.contenders.iter().filter(|contender| contender.role == Role::Ours);
+            let ratios = ours.filter_map(|ours| summary.ratio(plan, &place, ours.name));
+            summary.ratios.extend(ratios.collect::<Vec<_>>());
+        }
+        summary
+    }
+
+    /// Returns the cell of a contender in a place.
+    #[must_use]
+    pub fn find(&self, place: &Place, method: &str) -> Option<&Cell> {
+        self.cells.iter().find(|cell| cell.place == *place && cell.method == method)
+    }
+
+    /// Returns one of ours beside the best reference.
+    #[must_use]
+    pub fn find_ratio(&self, place: &Place, method: &str) -> Option<&Ratio> {
+        self.ratios.iter().find(|ratio| ratio.place == *place && ratio.method == method)
+    }
+
+    fn ratio(&self, plan: &BesidePlan, place: &Place, method: &'static str) -> Option<Ratio> {
+        let ours = self.find(place, method).filter(|cell| cell.runs + cell.too_slow > 0)?;
+        let references = plan.contenders.iter().filter(|one| one.role == Role::Reference);
+        let cells: Vec<&Cell> = references.filter_map(|one| self.find(place, one.name)).collect();
+        let least = |number: Number| {
+            let numbers = cells.iter().filter_map(|cell| Some((number(cell)?, cell.method)));
+            numbers.min_by(|a, b| a.0.total_cmp(&b.0))
+        };
+        let ns: Number = |cell| Some(cell.ns?.median);
+        let p99: Number = |cell| Some(cell.p99_ns?.median);
+        let (best_ns, reference) = least(ns)?;
+        let (best_p99, _) = least(p99)?;
+        let by = |best: f64, own: Option<f64>| own.map_or(0.0, |own| best / own);
+        Some(Ratio {
+            place: place.clone(),
+            method,
+            reference,
+            ratio: by(best_ns, ns(ours)),
+            p99_ratio: by(best_p99, p99(ours)),
+        })
+    }
+}
+
+/// Returns all places, in the order of the tables.
+pub fn places(plan: &BesidePlan) -> impl Iterator<Item = Place> {
+    plan.places().flat_map(|(load, threads)| {
+        let load = load.text();
+        plan.settings.iter().map(move |&neighbours| Place {
+            load: load.clone(),
+            threads,
+            neighbours,
+        })
+    })
+}
+
+fn cell(place: &Place, method: &'static str, samples: &[Sample]) -> Cell {
+    let is_here = |sample: &&Sample| {
+        sample.method == method
+            && sample.load == place.load
+            && sample.threads == place.threads
+            && sample.neighbours == place.neighbours
+    };
+    let here: Vec<&Sample> = samples.iter().filter(is_here).collect();
+    let found: Vec<Found> = here.iter().filter_map(|sample| sample.found).collect();
+    let stats = |number: fn(&Found) -> Option<f64>| Stats::of(found.iter().filter_map(number));
+    Cell {
+        place: place.clone(),
+        method,
+        runs: found.len(),
+        too_slow: here.len() - found.len(),
+        ns: stats(|found| Some(found.measured.ns)),
+        p99_ns: stats(|found| Some(found.measured.latency.p99_ns)),
+        cores_used: stats(|found| Some(found.cores_used)),
+        neighbours_keep: stats(|found| found.neighbours_keep),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::bench::beside::Measured;
+    use crate::bench::latency::Latency;
+    use crate::cli::{BarriersArguments, BesideArguments};
+
+    pub(in crate::bench::beside) fn plan() -> BesidePlan {
+        let neighbours = Some("0,copy".to_owned());
+        let typed = BarriersArguments {
+            threads: Some("2".to_owned()),
+            methods: vec!["barrier".to_owned()],
+            beside: BesideArguments { neighbours, ..BesideArguments::default() },
+            ..BarriersArguments::default()
+        };
+        BesidePlan::barriers(&typed).unwrap()
+    }
+
+    pub(in crate::bench::beside) fn sample(
+        method: &'static str,
+        neighbours: Setting,
+        ns: Option<f64>,
+    ) -> Sample {
+        let found = ns.map(|ns| {
+            let latency =
+                Latency { p50_ns: ns, p99_ns: 3.0 * ns, p999_ns: 4.0 * ns, max_ns: 5.0 * ns };
+            let measured = Measured { operations: 10, ns, latency, seconds: 1.0, cpu_seconds: 1.5 };
+            let keep = (neighbours != Setting::Busy(0)).then_some(0.5);
+            Found { measured, cores_used: 1.5, neighbours_keep: keep }
+        });
+        let load = "rounds:0".to_owned();
+        Sample { load, threads: 2, neighbours, method, repetition: 0, found }
+    }
+
+    #[test]
+    fn ours_are_held_against_the_best_reference_of_each_place() {
+        let (quiet, copy) = (Setting::Busy(0), Setting::Copy);
+        let samples = [
+            sample("std", quiet, Some(900.0)),
+            sample("pthread", quiet, Some(300.0)),
+            sample("barrier", quiet, Some(100.0)),
+            sample("barrier", quiet, Some(300.0)),
+            sample("barrier", quiet, Some(200.0)),
+            sample("std", copy, Some(50.0)),
+            sample("pthread", copy, Some(60.0)),
+            sample("barrier", copy, None),
+        ];
+        let summary = Summary::of(&plan(), &samples);
+        let place = |neighbours| Place { load: "rounds:0".to_owned(), threads: 2, neighbours };
+        let cell = summary.find(&place(quiet), "barrier").unwrap();
+        assert_eq!((cell.runs, cell.too_slow, cell.ns.unwrap().median), (3, 0, 200.0));
+        assert_eq!(cell.p99_ns.unwrap().max, 900.0);
+        let ratio = summary.find_ratio(&place(quiet), "barrier").unwrap();
+        assert_eq!((ratio.reference, ratio.ratio, ratio.p99_ratio), ("pthread", 1.5, 1.5));
+        let ratio = summary.find_ratio(&place(copy), "barrier").unwrap();
+        assert_eq!((ratio.reference, ratio.ratio), ("std", 0.0), "ours was too slow");
+    }
+
+    #[test]
+    fn where_nothing_was_measured_nothing_is_said() {
+        let only_ours = [sample("barrier", Setting::Busy(0), Some(1.0))];
+        assert!(Summary::of(&plan(), &only_ours).ratios.is_empty());
+        let only_std = [sample("std", Setting::Busy(0), Some(1.0))];
+        let summary = Summary::of(&plan(), &only_std);
+        assert!(summary.ratios.is_empty(), "{:?}", summary.ratios);
+    }
+}
