@@ -2,15 +2,16 @@
  *
  * Arguments: NAME THREADS KIND WARM_UP_MS MEASURE_MS WORK_NS SECONDS. Nothing is pinned, and the first
  * thread times every round. KIND `measure` prints the line `measuring` after WARM_UP_MS, the line `measured`
- * at least MEASURE_MS later, and the numbers as JSON. KIND `accompany` runs until it is killed, and writes
- * the number of rounds done to the first 8 bytes of standard output, which is a file. Either ends when the
- * thread that started it ends, and after SECONDS.
+ * at least MEASURE_MS later, and the numbers as JSON. KIND `accompany` runs until standard input ends, and
+ * writes the number of rounds done to the first 8 bytes of standard output, which is a file. Either ends
+ * when the thread that started it ends, and after SECONDS.
  *
  * Before the last round the first thread writes the number of that round, and all others read it after each
  * round: the barrier under test orders that. `bench/beside/laps.rs` and `rounds.rs` are the same in Rust. */
 #ifndef LAPS_H
 #define LAPS_H
 
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -118,6 +119,8 @@ static int lap(struct plan plan) {
             laps.written_at_us = now_us;
             if (pwrite(STDOUT_FILENO, &laps.count, sizeof laps.count, 0) != sizeof laps.count)
                 exit(1);
+            struct pollfd input = {.fd = STDIN_FILENO};
+            return poll(&input, 1, 0) == 1;
         }
         return 0;
     }

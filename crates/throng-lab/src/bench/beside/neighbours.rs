@@ -15,6 +15,10 @@ pub(super) const MOST: usize = 1024;
 /// All neighbours have begun after this time, or they never will.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// A process has this long to end in good order before it is killed. (LLVM's OpenMP keeps a file in memory as
+/// long as a process lives, and leaves it behind when that is killed.)
+const GRACE: Duration = Duration::from_millis(300);
+
 /// A process that ends with this value.
 #[derive(Debug)]
 pub(super) struct Process(pub(super) Child);
@@ -29,6 +33,15 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        // It ends with its standard input.
+        drop(self.0.stdin.take());
+        let start = Instant::now();
+        while start.elapsed() < GRACE {
+            if !matches!(self.0.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(Duration::from_micros(200));
+        }
         // Errors mean that it has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
