@@ -14,7 +14,9 @@
  * a time. None of them is async-signal-safe. A thread must not be cancelled inside a call: where
  * pthread_cancel is used, disable it around calls. In a forked child, make new handles.
  *
- * No memory: the process is aborted, as in most programs of Rust. */
+ * Without memory the functions `.._new` return THRONG_ENOMEM. They ask before they begin; if another thread takes
+ * the memory just then, the process is aborted, as in most programs of Rust. Pushing to a pool or to a queue without
+ * a bound needs memory now and then, and aborts without. */
 #ifndef THRONG_H
 #define THRONG_H
 
@@ -36,7 +38,8 @@ enum {
     THRONG_EEMPTY = 6,     /* There is no item. */
     THRONG_ECLOSED = 7,    /* The queue or pool is closed. */
     THRONG_EBUSY = 8,      /* Another thread uses the handle. */
-    THRONG_EINTERNAL = 9   /* A mistake in the library; its message is on standard error. */
+    THRONG_EINTERNAL = 9,  /* A mistake in the library; its message is on standard error. */
+    THRONG_ENOMEM = 10     /* There is no memory. */
 };
 
 /* Returns a sentence about a code. It lives as long as the program. */

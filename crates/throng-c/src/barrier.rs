@@ -3,19 +3,13 @@
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
 
-use throng::Barrier;
 use throng::barrier::{Broken, WaitResult};
+use throng_c_common::meeting::{Meeting, Refused};
+use throng_c_common::occupancy::Inside;
 
+use crate::call;
 use crate::handle::{self, Handle, Kind, Unused};
-use crate::occupancy::{Inside, Occupancy};
-use crate::status::{Status, guard, put, writable};
-
-/// A barrier, and the count of the threads inside.
-#[derive(Debug)]
-pub struct Meeting {
-    barrier: Barrier,
-    occupancy: Occupancy,
-}
+use crate::status::{Status, guard};
 
 impl Kind for Meeting {
     const MAGIC: u64 = u64::from_le_bytes(*b"thr.barr");
@@ -23,33 +17,6 @@ impl Kind for Meeting {
     fn unused() -> &'static Unused<Self> {
         static UNUSED: Unused<Meeting> = Unused::new();
         &UNUSED
-    }
-}
-
-impl Meeting {
-    /// Meets the others. The thread has yet to leave.
-    #[inline]
-    fn meet(&self, timeout: Option<Duration>) -> (Result<Status, Status>, Inside) {
-        let inside = self.occupancy.enter();
-        let met = match timeout {
-            None => status_of(self.barrier.wait_checked(), None),
-            Some(timeout) => {
-                let start = Instant::now();
-                let over = Some((start, timeout));
-                status_of(self.barrier.wait_timeout(timeout), over)
-            }
-        };
-        (met, inside)
-    }
-
-    /// Waits until all threads have left.
-    fn vacate(&self) -> Result<(), Status> {
-        if self.barrier.is_broken() {
-            // Rounds were not complete, and all threads are on their way out.
-            self.occupancy.wait_for_leavers();
-            return Ok(());
-        }
-        self.occupancy.vacate().map_err(|_| Status::EBusy)
     }
 }
 
@@ -75,18 +42,32 @@ pub unsafe extern "C" fn throng_barrier_new(
     members: u32,
     barrier: *mut *mut Handle<Meeting>,
 ) -> c_int {
-    guard(|| {
-        writable(barrier)?;
-        let members = members as usize;
-        let built = Barrier::builder(members).build().map_err(|_| Status::EInval)?;
-        let made = handle::create(Meeting { barrier: built, occupancy: Occupancy::new(members) });
-        // SAFETY: the contract of the header.
-        unsafe { put(barrier, made) }?;
-        Ok(Status::Ok)
-    })
+    let build = || {
+        Meeting::new(members as usize).map_err(|refused| match refused {
+            Refused::Members => Status::EInval,
+            Refused::Memory => Status::ENoMem,
+        })
+    };
+    // SAFETY: the contract of the header.
+    unsafe { call::make(barrier, build) }
 }
 
-/// Meets the others.
+/// Meets the others. The thread has yet to leave.
+#[inline]
+fn meet(meeting: &Meeting, timeout: Option<Duration>) -> (Result<Status, Status>, Inside) {
+    let inside = meeting.enter();
+    let barrier = meeting.barrier();
+    let met = match timeout {
+        None => status_of(barrier.wait_checked(), None),
+        Some(timeout) => {
+            let start = Instant::now();
+            status_of(barrier.wait_timeout(timeout), Some((start, timeout)))
+        }
+    };
+    (met, inside)
+}
+
+/// Meets the others and leaves.
 ///
 /// # Safety
 /// The contract of the header.
@@ -94,7 +75,7 @@ pub unsafe extern "C" fn throng_barrier_new(
 unsafe fn wait(barrier: *mut Handle<Meeting>, timeout: Option<Duration>) -> Result<Status, Status> {
     // SAFETY: the contract of the header: no call destroys it before this thread has come, and then the thread
     // that destroys it waits until this one has left.
-    let (met, inside) = unsafe { handle::value(barrier) }?.meet(timeout);
+    let (met, inside) = meet(unsafe { handle::value(barrier) }?, timeout);
     // SAFETY: it is freed only after this. No reference to it is left here.
     unsafe { inside.leave() };
     met
@@ -120,11 +101,12 @@ pub unsafe extern "C" fn throng_barrier_wait_timeout(
 /// Breaks the barrier.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_barrier_abort(barrier: *mut Handle<Meeting>) -> c_int {
-    guard(|| {
-        // SAFETY: the contract of the header.
-        unsafe { handle::value(barrier) }?.barrier.abort();
+    let abort = |meeting: &Meeting| {
+        meeting.barrier().abort();
         Ok(Status::Ok)
-    })
+    };
+    // SAFETY: the contract of the header.
+    unsafe { call::act(barrier, abort) }
 }
 
 /// Tells whether the barrier is broken.
@@ -133,21 +115,15 @@ pub unsafe extern "C" fn throng_barrier_is_broken(
     barrier: *mut Handle<Meeting>,
     is_broken: *mut c_int,
 ) -> c_int {
-    guard(|| {
-        // SAFETY: the contract of the header.
-        let broken = unsafe { handle::value(barrier) }?.barrier.is_broken();
-        // SAFETY: the contract of the header.
-        unsafe { put(is_broken, c_int::from(broken)) }?;
-        Ok(Status::Ok)
-    })
+    let look = |meeting: &Meeting| Ok(c_int::from(meeting.barrier().is_broken()));
+    // SAFETY: the contract of the header.
+    unsafe { call::get(barrier, is_broken, look) }
 }
 
 /// Destroys a barrier, when all threads of complete rounds have left it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_barrier_destroy(barrier: *mut Handle<Meeting>) -> c_int {
-    guard(|| {
-        // SAFETY: the contract of the header: no thread comes any more, and those inside leave.
-        drop(unsafe { handle::destroy(barrier, Meeting::vacate) }?);
-        Ok(Status::Ok)
-    })
+    let vacate = |meeting: &Meeting| meeting.vacate().map_err(|_| Status::EBusy);
+    // SAFETY: the contract of the header: no thread comes any more, and those inside leave.
+    unsafe { call::destroy(barrier, vacate) }
 }

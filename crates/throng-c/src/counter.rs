@@ -4,8 +4,12 @@ use std::ffi::c_int;
 
 use throng::Counter;
 
-use crate::handle::{self, Handle, Kind, Unused};
-use crate::status::{Status, guard, put, writable};
+use crate::call;
+use crate::handle::{Handle, Kind, Unused};
+use crate::status::need;
+
+/// At least the bytes that a new counter takes.
+const COUNTER_BYTES: usize = 64 << 10;
 
 impl Kind for Counter {
     const MAGIC: u64 = u64::from_le_bytes(*b"thr.cntr");
@@ -22,13 +26,12 @@ pub unsafe extern "C" fn throng_counter_new(
     start: u64,
     counter: *mut *mut Handle<Counter>,
 ) -> c_int {
-    guard(|| {
-        writable(counter)?;
-        let made = handle::create(Counter::builder().start_at(start).build());
-        // SAFETY: the contract of the header.
-        unsafe { put(counter, made) }?;
-        Ok(Status::Ok)
-    })
+    let build = || {
+        need(COUNTER_BYTES)?;
+        Ok(Counter::builder().start_at(start).build())
+    };
+    // SAFETY: the contract of the header.
+    unsafe { call::make(counter, build) }
 }
 
 /// Draws the next number.
@@ -37,14 +40,8 @@ pub unsafe extern "C" fn throng_counter_next(
     counter: *mut Handle<Counter>,
     number: *mut u64,
 ) -> c_int {
-    guard(|| {
-        writable(number)?;
-        // SAFETY: the contract of the header.
-        let counter = unsafe { handle::value(counter) }?;
-        // SAFETY: the contract of the header.
-        unsafe { put(number, counter.next()) }?;
-        Ok(Status::Ok)
-    })
+    // SAFETY: the contract of the header.
+    unsafe { call::get(counter, number, |counter| Ok(counter.next())) }
 }
 
 /// Draws the next `count` numbers, which are consecutive, and writes the first of them.
@@ -54,22 +51,13 @@ pub unsafe extern "C" fn throng_counter_next_many(
     count: u32,
     first: *mut u64,
 ) -> c_int {
-    guard(|| {
-        writable(first)?;
-        // SAFETY: the contract of the header.
-        let counter = unsafe { handle::value(counter) }?;
-        // SAFETY: the contract of the header.
-        unsafe { put(first, counter.next_many(count).start) }?;
-        Ok(Status::Ok)
-    })
+    // SAFETY: the contract of the header.
+    unsafe { call::get(counter, first, |counter| Ok(counter.next_many(count).start)) }
 }
 
 /// Destroys a counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_counter_destroy(counter: *mut Handle<Counter>) -> c_int {
-    guard(|| {
-        // SAFETY: the contract of the header.
-        drop(unsafe { handle::destroy(counter, |_| Ok(())) }?);
-        Ok(Status::Ok)
-    })
+    // SAFETY: the contract of the header.
+    unsafe { call::destroy(counter, |_| Ok(())) }
 }

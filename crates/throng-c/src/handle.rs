@@ -15,6 +15,8 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 
+use throng_c_common::memory;
+
 use crate::status::Status;
 
 /// The first word of a handle that is not alive.
@@ -39,42 +41,55 @@ pub struct Handle<T> {
 
 /// Destroyed handles whose memory waits for the next one.
 #[derive(Debug)]
-pub struct Unused<T>(Mutex<Vec<AtomicPtr<Handle<T>>>>);
+pub struct Unused<T>(Mutex<Kept<T>>);
+
+#[derive(Debug)]
+struct Kept<T> {
+    /// Has room for all handles that were made, so that destroying one needs no memory.
+    handles: Vec<AtomicPtr<Handle<T>>>,
+    made: usize,
+}
 
 impl<T> Unused<T> {
     /// Returns an empty list.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "it is for statics")]
     pub const fn new() -> Self {
-        Unused(Mutex::new(Vec::new()))
+        Unused(Mutex::new(Kept { handles: Vec::new(), made: 0 }))
     }
 
-    fn take(&self) -> *mut Handle<T> {
-        let unused = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        unused.map_or_else(
-            || {
-                let (magic, value) = (AtomicU64::new(DESTROYED), UnsafeCell::new(None));
-                Box::into_raw(Box::new(Handle { magic, value }))
-            },
-            AtomicPtr::into_inner,
-        )
+    /// Returns a handle without a value, or `None` if there is no memory.
+    fn take(&self) -> Option<*mut Handle<T>> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(handle) = kept.handles.pop() {
+            return Some(handle.into_inner());
+        }
+        let made = kept.made + 1;
+        kept.handles.try_reserve(made).ok()?;
+        let (magic, value) = (AtomicU64::new(DESTROYED), UnsafeCell::new(None));
+        let handle = memory::boxed(Handle { magic, value })?;
+        kept.made = made;
+        Some(Box::into_raw(handle))
     }
 
     fn keep(&self, handle: *mut Handle<T>) {
-        let mut unused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        unused.push(AtomicPtr::new(handle));
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.handles.push(AtomicPtr::new(handle));
     }
 }
 
 /// Makes a handle for `value`.
-pub fn create<T: Kind>(value: T) -> *mut Handle<T> {
-    let pointer = T::unused().take();
+///
+/// # Errors
+/// [`Status::ENoMem`] if there is no memory.
+pub fn create<T: Kind>(value: T) -> Result<*mut Handle<T>, Status> {
+    let pointer = T::unused().take().ok_or(Status::ENoMem)?;
     // SAFETY: it comes from `Box::into_raw` and is never freed.
     let handle = unsafe { &*pointer };
     // SAFETY: it was in the list of unused handles, so no other call reaches its value.
     unsafe { *handle.value.get() = Some(value) };
     handle.magic.store(T::MAGIC, Release);
-    pointer
+    Ok(pointer)
 }
 
 /// Returns the first word of `handle`.
@@ -166,14 +181,14 @@ mod tests {
             // SAFETY: as above, and this test has one thread.
             unsafe { destroy(handle, check) }.map(|number| number.0)
         };
-        let first = create(Number(7));
+        let first = create(Number(7)).unwrap();
         assert_eq!(read(first), Ok(7));
         assert_eq!(read(ptr::null_mut()), Err(Status::EHandle));
         assert_eq!(read(first.wrapping_byte_add(1)), Err(Status::EHandle));
         assert_eq!(end(first, false), Err(Status::EBusy));
         assert_eq!(end(first, true), Ok(7));
         assert_eq!((read(first), end(first, true)), (Err(Status::EHandle), Err(Status::EHandle)));
-        let second = create(Number(8));
+        let second = create(Number(8)).unwrap();
         assert_eq!((second, read(second)), (first, Ok(8)));
     }
 }

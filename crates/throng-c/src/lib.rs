@@ -7,7 +7,8 @@
 //! |---|---|
 //! | [`status`] | error codes, their texts, and [`status::guard`]: no panic crosses the border |
 //! | [`handle`] | the opaque handles, each with a word that tells whether it is alive and of which kind |
-//! | [`occupancy`] | tells when all threads have left a barrier, so that it can be destroyed |
+//! | [`call`] | what all functions do: look at the handle, do their part, write the result |
+//! | [`throng_c_common`] | what the library to be preloaded has, too: barriers that can be destroyed at once |
 //! | [`counter`], [`barrier`], [`team`], [`queue`], [`pool`], [`index`] | one file for each group of functions |
 //!
 //! # Safety
@@ -19,10 +20,10 @@
 #![allow(clippy::missing_safety_doc)]
 
 pub mod barrier;
+pub mod call;
 pub mod counter;
 pub mod handle;
 pub mod index;
-pub mod occupancy;
 pub mod pool;
 pub mod queue;
 pub mod status;

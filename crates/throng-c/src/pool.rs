@@ -5,9 +5,13 @@ use std::time::Duration;
 
 use throng::Pool;
 
-use crate::handle::{self, Handle, Kind, Unused};
+use crate::call;
+use crate::handle::{Handle, Kind, Unused};
 use crate::queue::Item;
-use crate::status::{Status, guard, put, writable};
+use crate::status::{Status, need};
+
+/// At least the bytes that a new pool takes.
+const POOL_BYTES: usize = 64 << 10;
 
 impl Kind for Pool<Item> {
     const MAGIC: u64 = u64::from_le_bytes(*b"thr.pool");
@@ -21,12 +25,12 @@ impl Kind for Pool<Item> {
 /// Makes a pool.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_pool_new(pool: *mut *mut Handle<Pool<Item>>) -> c_int {
-    guard(|| {
-        writable(pool)?;
-        // SAFETY: the contract of the header.
-        unsafe { put(pool, handle::create(Pool::new())) }?;
-        Ok(Status::Ok)
-    })
+    let build = || {
+        need(POOL_BYTES)?;
+        Ok(Pool::new())
+    };
+    // SAFETY: the contract of the header.
+    unsafe { call::make(pool, build) }
 }
 
 /// Pushes a job. Never waits.
@@ -35,11 +39,9 @@ pub unsafe extern "C" fn throng_pool_push(
     pool: *mut Handle<Pool<Item>>,
     job: *mut c_void,
 ) -> c_int {
-    guard(|| {
-        // SAFETY: the contract of the header.
-        unsafe { handle::value(pool) }?.push(Item::new(job))?;
-        Ok(Status::Ok)
-    })
+    let push = |pool: &Pool<Item>| Ok(pool.push(Item::new(job)).map(|()| Status::Ok)?);
+    // SAFETY: the contract of the header.
+    unsafe { call::act(pool, push) }
 }
 
 /// Pops a job; waits for one.
@@ -48,14 +50,9 @@ pub unsafe extern "C" fn throng_pool_pop(
     pool: *mut Handle<Pool<Item>>,
     job: *mut *mut c_void,
 ) -> c_int {
-    guard(|| {
-        writable(job)?;
-        // SAFETY: the contract of the header.
-        let popped = unsafe { handle::value(pool) }?.pop().ok_or(Status::EClosed)?;
-        // SAFETY: the contract of the header.
-        unsafe { put(job, popped.into_inner()) }?;
-        Ok(Status::Ok)
-    })
+    let pop = |pool: &Pool<Item>| pool.pop().map(Item::into_inner).ok_or(Status::EClosed);
+    // SAFETY: the contract of the header.
+    unsafe { call::get(pool, job, pop) }
 }
 
 /// Pops a job, if there is one.
@@ -64,14 +61,9 @@ pub unsafe extern "C" fn throng_pool_try_pop(
     pool: *mut Handle<Pool<Item>>,
     job: *mut *mut c_void,
 ) -> c_int {
-    guard(|| {
-        writable(job)?;
-        // SAFETY: the contract of the header.
-        let popped = unsafe { handle::value(pool) }?.try_pop()?;
-        // SAFETY: the contract of the header.
-        unsafe { put(job, popped.into_inner()) }?;
-        Ok(Status::Ok)
-    })
+    let pop = |pool: &Pool<Item>| Ok(pool.try_pop().map(Item::into_inner)?);
+    // SAFETY: the contract of the header.
+    unsafe { call::get(pool, job, pop) }
 }
 
 /// Pops a job; waits for one, for `nanoseconds` at most.
@@ -81,26 +73,23 @@ pub unsafe extern "C" fn throng_pool_pop_timeout(
     job: *mut *mut c_void,
     nanoseconds: u64,
 ) -> c_int {
-    guard(|| {
-        writable(job)?;
-        // SAFETY: the contract of the header.
-        let pool = unsafe { handle::value(pool) }?;
-        let popped =
-            pool.pop_timeout(Duration::from_nanos(nanoseconds)).map_err(Status::in_time)?;
-        // SAFETY: the contract of the header.
-        unsafe { put(job, popped.into_inner()) }?;
-        Ok(Status::Ok)
-    })
+    let timeout = Duration::from_nanos(nanoseconds);
+    let pop = |pool: &Pool<Item>| {
+        pool.pop_timeout(timeout).map(Item::into_inner).map_err(Status::in_time)
+    };
+    // SAFETY: the contract of the header.
+    unsafe { call::get(pool, job, pop) }
 }
 
 /// Closes the pool.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_pool_close(pool: *mut Handle<Pool<Item>>) -> c_int {
-    guard(|| {
-        // SAFETY: the contract of the header.
-        unsafe { handle::value(pool) }?.close();
+    let close = |pool: &Pool<Item>| {
+        pool.close();
         Ok(Status::Ok)
-    })
+    };
+    // SAFETY: the contract of the header.
+    unsafe { call::act(pool, close) }
 }
 
 /// Writes how many jobs are in the pool.
@@ -109,21 +98,13 @@ pub unsafe extern "C" fn throng_pool_length(
     pool: *mut Handle<Pool<Item>>,
     length: *mut usize,
 ) -> c_int {
-    guard(|| {
-        // SAFETY: the contract of the header.
-        let jobs = unsafe { handle::value(pool) }?.len();
-        // SAFETY: the contract of the header.
-        unsafe { put(length, jobs) }?;
-        Ok(Status::Ok)
-    })
+    // SAFETY: the contract of the header.
+    unsafe { call::get(pool, length, |pool| Ok(pool.len())) }
 }
 
 /// Destroys a pool.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_pool_destroy(pool: *mut Handle<Pool<Item>>) -> c_int {
-    guard(|| {
-        // SAFETY: the contract of the header.
-        drop(unsafe { handle::destroy(pool, |_| Ok(())) }?);
-        Ok(Status::Ok)
-    })
+    // SAFETY: the contract of the header.
+    unsafe { call::destroy(pool, |_| Ok(())) }
 }

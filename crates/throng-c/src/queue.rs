@@ -7,8 +7,9 @@ use std::time::Duration;
 use throng::Queue;
 use throng::pool::QueueShape;
 
-use crate::handle::{self, Handle, Kind, Unused};
-use crate::status::{Status, guard, put, writable};
+use crate::call;
+use crate::handle::{Handle, Kind, Unused};
+use crate::status::{Status, need};
 
 /// A pointer of C that goes from thread to thread.
 pub type Item = AtomicPtr<c_void>;
@@ -22,21 +23,28 @@ impl Kind for Queue<Item> {
     }
 }
 
+/// Returns a queue for `capacity` items; 0: without a bound.
+fn build(capacity: usize) -> Result<Queue<Item>, Status> {
+    /// A slot has the item and a word.
+    const FOR_EACH: usize = 16;
+    const FOR_ALL: usize = 64 << 10;
+    if capacity > QueueShape::MOST_CAPACITY {
+        return Err(Status::EInval);
+    }
+    let slots = if capacity == 0 { 0 } else { capacity.next_power_of_two() };
+    need(slots.saturating_mul(FOR_EACH).saturating_add(FOR_ALL))?;
+    let shape = if capacity == 0 { QueueShape::UNBOUNDED } else { QueueShape::bounded(capacity) };
+    Queue::on_machine(shape).map_err(|_| Status::EInval)
+}
+
 /// Makes a queue for `capacity` items; 0: without a bound.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_queue_new(
     capacity: usize,
     queue: *mut *mut Handle<Queue<Item>>,
 ) -> c_int {
-    guard(|| {
-        writable(queue)?;
-        let shape =
-            if capacity == 0 { QueueShape::UNBOUNDED } else { QueueShape::bounded(capacity) };
-        let made = handle::create(Queue::on_machine(shape).map_err(|_| Status::EInval)?);
-        // SAFETY: the contract of the header.
-        unsafe { put(queue, made) }?;
-        Ok(Status::Ok)
-    })
+    // SAFETY: the contract of the header.
+    unsafe { call::make(queue, || build(capacity)) }
 }
 
 /// Pushes an item; waits for room.
@@ -45,11 +53,9 @@ pub unsafe extern "C" fn throng_queue_push(
     queue: *mut Handle<Queue<Item>>,
     item: *mut c_void,
 ) -> c_int {
-    guard(|| {
-        // SAFETY: the contract of the header.
-        unsafe { handle::value(queue) }?.push(Item::new(item))?;
-        Ok(Status::Ok)
-    })
+    let push = |queue: &Queue<Item>| Ok(queue.push(Item::new(item)).map(|()| Status::Ok)?);
+    // SAFETY: the contract of the header.
+    unsafe { call::act(queue, push) }
 }
 
 /// Pushes an item if there is room.
@@ -58,11 +64,9 @@ pub unsafe extern "C" fn throng_queue_try_push(
     queue: *mut Handle<Queue<Item>>,
     item: *mut c_void,
 ) -> c_int {
-    guard(|| {
-        // SAFETY: the contract of the header.
-        unsafe { handle::value(queue) }?.try_push(Item::new(item))?;
-        Ok(Status::Ok)
-    })
+    let push = |queue: &Queue<Item>| Ok(queue.try_push(Item::new(item)).map(|()| Status::Ok)?);
+    // SAFETY: the contract of the header.
+    unsafe { call::act(queue, push) }
 }
 
 /// Pushes an item; waits for room, for `nanoseconds` at most.
@@ -72,14 +76,14 @@ pub unsafe extern "C" fn throng_queue_push_timeout(
     item: *mut c_void,
     nanoseconds: u64,
 ) -> c_int {
-    guard(|| {
-        // SAFETY: the contract of the header.
-        let queue = unsafe { handle::value(queue) }?;
-        match queue.push_timeout(Item::new(item), Duration::from_nanos(nanoseconds)) {
-            Err(error) if error.is_full() => Err(Status::ETimedOut),
-            pushed => Ok(pushed.map(|()| Status::Ok)?),
-        }
-    })
+    let push = |queue: &Queue<Item>| match queue
+        .push_timeout(Item::new(item), Duration::from_nanos(nanoseconds))
+    {
+        Err(error) if error.is_full() => Err(Status::ETimedOut),
+        pushed => Ok(pushed.map(|()| Status::Ok)?),
+    };
+    // SAFETY: the contract of the header.
+    unsafe { call::act(queue, push) }
 }
 
 /// Pops the oldest item; waits for one.
@@ -88,14 +92,9 @@ pub unsafe extern "C" fn throng_queue_pop(
     queue: *mut Handle<Queue<Item>>,
     item: *mut *mut c_void,
 ) -> c_int {
-    guard(|| {
-        writable(item)?;
-        // SAFETY: the contract of the header.
-        let popped = unsafe { handle::value(queue) }?.pop().ok_or(Status::EClosed)?;
-        // SAFETY: the contract of the header.
-        unsafe { put(item, popped.into_inner()) }?;
-        Ok(Status::Ok)
-    })
+    let pop = |queue: &Queue<Item>| queue.pop().map(Item::into_inner).ok_or(Status::EClosed);
+    // SAFETY: the contract of the header.
+    unsafe { call::get(queue, item, pop) }
 }
 
 /// Pops the oldest item, if there is one.
@@ -104,14 +103,9 @@ pub unsafe extern "C" fn throng_queue_try_pop(
     queue: *mut Handle<Queue<Item>>,
     item: *mut *mut c_void,
 ) -> c_int {
-    guard(|| {
-        writable(item)?;
-        // SAFETY: the contract of the header.
-        let popped = unsafe { handle::value(queue) }?.try_pop()?;
-        // SAFETY: the contract of the header.
-        unsafe { put(item, popped.into_inner()) }?;
-        Ok(Status::Ok)
-    })
+    let pop = |queue: &Queue<Item>| Ok(queue.try_pop().map(Item::into_inner)?);
+    // SAFETY: the contract of the header.
+    unsafe { call::get(queue, item, pop) }
 }
 
 /// Pops the oldest item; waits for one, for `nanoseconds` at most.
@@ -121,26 +115,23 @@ pub unsafe extern "C" fn throng_queue_pop_timeout(
     item: *mut *mut c_void,
     nanoseconds: u64,
 ) -> c_int {
-    guard(|| {
-        writable(item)?;
-        // SAFETY: the contract of the header.
-        let queue = unsafe { handle::value(queue) }?;
-        let popped =
-            queue.pop_timeout(Duration::from_nanos(nanoseconds)).map_err(Status::in_time)?;
-        // SAFETY: the contract of the header.
-        unsafe { put(item, popped.into_inner()) }?;
-        Ok(Status::Ok)
-    })
+    let timeout = Duration::from_nanos(nanoseconds);
+    let pop = |queue: &Queue<Item>| {
+        queue.pop_timeout(timeout).map(Item::into_inner).map_err(Status::in_time)
+    };
+    // SAFETY: the contract of the header.
+    unsafe { call::get(queue, item, pop) }
 }
 
 /// Closes the queue.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_queue_close(queue: *mut Handle<Queue<Item>>) -> c_int {
-    guard(|| {
-        // SAFETY: the contract of the header.
-        unsafe { handle::value(queue) }?.close();
+    let close = |queue: &Queue<Item>| {
+        queue.close();
         Ok(Status::Ok)
-    })
+    };
+    // SAFETY: the contract of the header.
+    unsafe { call::act(queue, close) }
 }
 
 /// Writes how many items are in the queue.
@@ -149,21 +140,13 @@ pub unsafe extern "C" fn throng_queue_length(
     queue: *mut Handle<Queue<Item>>,
     length: *mut usize,
 ) -> c_int {
-    guard(|| {
-        // SAFETY: the contract of the header.
-        let items = unsafe { handle::value(queue) }?.len();
-        // SAFETY: the contract of the header.
-        unsafe { put(length, items) }?;
-        Ok(Status::Ok)
-    })
+    // SAFETY: the contract of the header.
+    unsafe { call::get(queue, length, |queue| Ok(queue.len())) }
 }
 
 /// Destroys a queue.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_queue_destroy(queue: *mut Handle<Queue<Item>>) -> c_int {
-    guard(|| {
-        // SAFETY: the contract of the header.
-        drop(unsafe { handle::destroy(queue, |_| Ok(())) }?);
-        Ok(Status::Ok)
-    })
+    // SAFETY: the contract of the header.
+    unsafe { call::destroy(queue, |_| Ok(())) }
 }

@@ -5,6 +5,7 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use throng::pool::{Closed, PopError, PushError};
+use throng_c_common::memory;
 
 /// What a call returns: `THRONG_OK`, `THRONG_LEADER`, or an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +33,13 @@ pub enum Status {
     EBusy = 8,
     /// A mistake in the library: a panic was caught at the border.
     EInternal = 9,
+    /// There is no memory.
+    ENoMem = 10,
 }
 
 impl Status {
     /// All of them, with their names in C.
-    pub const ALL: [(&'static str, Status); 11] = [
+    pub const ALL: [(&'static str, Status); 12] = [
         ("THRONG_LEADER", Status::Leader),
         ("THRONG_OK", Status::Ok),
         ("THRONG_EINVAL", Status::EInval),
@@ -48,6 +51,7 @@ impl Status {
         ("THRONG_ECLOSED", Status::EClosed),
         ("THRONG_EBUSY", Status::EBusy),
         ("THRONG_EINTERNAL", Status::EInternal),
+        ("THRONG_ENOMEM", Status::ENoMem),
     ];
 
     /// Returns a sentence about the status.
@@ -65,6 +69,7 @@ impl Status {
             Status::EClosed => c"the queue or pool is closed",
             Status::EBusy => c"another thread uses the handle",
             Status::EInternal => c"a mistake in the library",
+            Status::ENoMem => c"there is no memory",
         }
     }
 }
@@ -99,6 +104,14 @@ impl From<PopError> for Status {
             PopError::Closed => Status::EClosed,
         }
     }
+}
+
+/// Makes sure that there are `bytes` of memory, before a constructor that cannot fail takes them.
+///
+/// # Errors
+/// [`Status::ENoMem`] if there are not.
+pub fn need(bytes: usize) -> Result<(), Status> {
+    if memory::is_there(bytes) { Ok(()) } else { Err(Status::ENoMem) }
 }
 
 /// Runs the body of a C function and returns its code. A panic becomes `THRONG_EINTERNAL`.

@@ -1,4 +1,4 @@
-//! `libthrong_preload.so`: `pthread_barrier_init`, `_wait` and `_destroy` on [`throng::Barrier`], for programs
+//! `libthrong_preload.so`: `pthread_barrier_init`, `_wait` and `_destroy` on `throng::Barrier`, for programs
 //! that are already built.
 //!
 //! ```sh
@@ -7,13 +7,13 @@
 //!
 //! A barrier is on the heap; the program's `pthread_barrier_t` has its address ([`slot`]). The C library's own
 //! barriers serve what ours cannot ([`own`]): those that processes share, those of more than 65536 threads,
-//! and in a forked child those made before the fork.
+//! those for which there is no memory, and in a forked child those made before the fork.
 //!
 //! # Why a barrier can be destroyed at once
 //! A thread reads the program's memory when it comes, and never after it has arrived. A round is complete
 //! when all have arrived. So a thread that has returned can reuse that memory as soon as
 //! `pthread_barrier_destroy` has returned. What is on the heap is freed when the last thread has counted itself
-//! out, which is the last thing that it does there ([`occupancy`]).
+//! out, which is the last thing that it does there ([`throng_c_common::occupancy`]).
 //!
 //! # Cancellation
 //! None of the three is a cancellation point. A wait makes no call that is one. The other two read files or
@@ -22,9 +22,6 @@
 
 pub mod own;
 pub mod slot;
-// The same code as in libthrong. A package of its own for 100 lines would be too much.
-#[path = "../../throng-c/src/occupancy.rs"]
-pub mod occupancy;
 
 use std::ffi::c_int;
 use std::mem;
@@ -36,16 +33,16 @@ use std::sync::{Once, OnceLock};
 use libc::{
     EBUSY, EINVAL, PTHREAD_BARRIER_SERIAL_THREAD, pthread_barrier_t, pthread_barrierattr_t,
 };
-use throng::Barrier;
+use throng_c_common::meeting::Meeting;
+use throng_c_common::memory;
+use throng_c_common::occupancy::Inside;
 
-use occupancy::{Inside, Occupancy};
 use slot::Found;
 
 /// A barrier on the heap.
 #[derive(Debug)]
 pub struct Object {
-    barrier: Barrier,
-    occupancy: Occupancy,
+    meeting: Meeting,
     count: u32,
     /// The value of [`FORKS`] when it was made.
     forks: u64,
@@ -61,17 +58,14 @@ extern "C" fn count_fork() {
 }
 
 impl Object {
-    /// Makes a barrier, or returns `None` if the number of threads is not for ours.
-    fn new(count: u32) -> Option<Self> {
+    /// Makes a barrier on the heap, or returns `None` if the number of threads is not for ours, or there is no
+    /// memory.
+    fn new(count: u32) -> Option<Box<Self>> {
         static AT_FORK: Once = Once::new();
         AT_FORK.call_once(|| own::at_fork(count_fork));
-        Some(Object {
-            barrier: Barrier::builder(count as usize).build().ok()?,
-            occupancy: Occupancy::new(count as usize),
-            count,
-            forks: FORKS.load(Relaxed),
-            in_child: OnceLock::new(),
-        })
+        let meeting = Meeting::new(count as usize).ok()?;
+        let forks = FORKS.load(Relaxed);
+        memory::boxed(Object { meeting, count, forks, in_child: OnceLock::new() })
     }
 
     #[inline]
@@ -83,9 +77,9 @@ impl Object {
     /// The thread has yet to leave.
     #[inline]
     fn meet(&self) -> (bool, Inside) {
-        let inside = self.occupancy.enter();
+        let inside = self.meeting.enter();
         // It cannot be broken: no call aborts it or waits with a time-out.
-        let met = self.barrier.wait_checked();
+        let met = self.meeting.barrier().wait_checked();
         (met.is_ok_and(|result| result.is_leader()), inside)
     }
 
@@ -108,7 +102,8 @@ fn undisturbed(body: impl FnOnce() -> c_int) -> c_int {
     result
 }
 
-/// Makes a barrier for `count` threads: `EINVAL` if that is 0.
+/// Makes a barrier for `count` threads: `EINVAL` if that is 0. Without memory it is one of the C library's own,
+/// which need none.
 ///
 /// # Safety
 /// As POSIX says: `barrier` can be written, and `attributes` are null or initialised.
@@ -121,13 +116,13 @@ pub unsafe extern "C" fn pthread_barrier_init(
     undisturbed(|| {
         // SAFETY: as the caller says.
         let is_shared = unsafe { own::is_process_shared(attributes) };
-        let object = if is_shared || count == 0 { None } else { Object::new(count) };
+        let object = if is_shared { None } else { Object::new(count) };
         let Some(object) = object else {
             // SAFETY: as the caller says.
             return unsafe { own::init(barrier, attributes, count) };
         };
         // SAFETY: as the caller says.
-        unsafe { slot::write(barrier, Box::into_raw(Box::new(object))) };
+        unsafe { slot::write(barrier, Box::into_raw(object)) };
         0
     })
 }
@@ -192,7 +187,7 @@ pub unsafe extern "C" fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t
                 // SAFETY: it was initialised when it was made, and no thread comes to it any more.
                 unsafe { own::destroy(own.get()) };
             }
-        } else if shared.occupancy.vacate().is_err() {
+        } else if shared.meeting.vacate().is_err() {
             return EBUSY;
         }
         // SAFETY: as the caller says.

@@ -29,17 +29,17 @@
 static int percent = 100;
 
 /* Returns this percentage of `rounds`, at least 2. */
-static int scaled(int rounds) {
+static inline int scaled(int rounds) {
     long part = (long)rounds * percent / 100;
     return part < 2 ? 2 : (int)part;
 }
 
-static void read_percent(int argc, char **argv) {
+static inline void read_percent(int argc, char **argv) {
     if (argc > 1) percent = atoi(argv[1]);
     CHECK(percent > 0);
 }
 
-static void sleep_ms(long ms) {
+static inline void sleep_ms(long ms) {
     struct timespec time = {ms / 1000, ms % 1000 * 1000000};
     while (nanosleep(&time, &time) != 0) {
     }
@@ -50,7 +50,7 @@ static void sleep_ms(long ms) {
 static void *(*function_of_all)(void *);
 static atomic_int still_running;
 
-static void *run_one(void *number) {
+static inline void *run_one(void *number) {
     function_of_all(number);
     atomic_fetch_sub(&still_running, 1);
 #ifdef THREADS_END_TOGETHER
@@ -62,7 +62,7 @@ static void *run_one(void *number) {
 }
 
 /* Runs `function` on `count` threads with the numbers 0, 1, ..., as pointers, and waits for all. */
-static void on_threads(int count, void *(*function)(void *)) {
+static inline void on_threads(int count, void *(*function)(void *)) {
     pthread_t threads[2 * MOST_THREADS];
     CHECK(count <= 2 * MOST_THREADS);
     function_of_all = function;
@@ -75,7 +75,7 @@ static void on_threads(int count, void *(*function)(void *)) {
 static const int CROWDS[] = {1, 2, 3, 4, 5, 8, 16, 33, 64};
 
 /* How many of them: without the last two under valgrind, which takes most of its time to start threads. */
-static int crowds(void) {
+static inline int crowds(void) {
     int all = sizeof CROWDS / sizeof CROWDS[0];
     return percent < 3 ? all - 2 : all;
 }
