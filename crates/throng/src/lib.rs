@@ -119,6 +119,12 @@
 //! [`Barrier::new`], [`Barrier::team`] and [`Queue::bounded`] panic with that message. [`for_each_index`]
 //! passes on the panic of its function.
 
+#[cfg(not(target_has_atomic = "64"))]
+compile_error!(
+    "throng needs atomic operations on 64-bit words, which this target does not have; \
+     32-bit x86, ARMv7 and WebAssembly have them"
+);
+
 pub mod barrier;
 pub mod counter;
 pub mod lock;
