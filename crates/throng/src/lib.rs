@@ -140,10 +140,5 @@ pub use shape_error::ShapeError;
 
 /// The README's code, compiled and run with the doc tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct ReadMe;
-
-/// The code of the page that helps to choose, the same way.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/choosing.md")]
-struct Choosing;
