@@ -17,3 +17,13 @@ pub mod spec;
 pub mod workload;
 #[cfg(feature = "worlds")]
 pub mod worlds;
+
+/// The code of the project's README, compiled and run with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadMe;
+
+/// The code of the page that helps to choose, the same way.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/choosing.md")]
+struct Choosing;

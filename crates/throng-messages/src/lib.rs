@@ -77,3 +77,8 @@ pub use plan::Plan;
 pub use post::Post;
 pub use role::{Role, Time};
 pub use traffic::Traffic;
+
+/// The README's code, compiled and run with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadMe;

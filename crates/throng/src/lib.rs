@@ -119,6 +119,12 @@
 //! [`Barrier::new`], [`Barrier::team`] and [`Queue::bounded`] panic with that message. [`for_each_index`]
 //! passes on the panic of its function.
 
+#[cfg(not(target_has_atomic = "64"))]
+compile_error!(
+    "throng needs atomic operations on 64-bit words, which this target does not have; \
+     32-bit x86, ARMv7 and WebAssembly have them"
+);
+
 pub mod barrier;
 pub mod counter;
 pub mod lock;
@@ -134,10 +140,5 @@ pub use shape_error::ShapeError;
 
 /// The README's code, compiled and run with the doc tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct ReadMe;
-
-/// The code of the page that helps to choose, the same way.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/choosing.md")]
-struct Choosing;

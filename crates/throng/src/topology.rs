@@ -15,6 +15,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::thread;
 
+use crate::machine::absent::{Feature, is_absent};
+
 /// The cores that this program may use, as groups within groups.
 ///
 /// ```
@@ -44,7 +46,14 @@ impl Topology {
     /// program's threads may use then. (A program whose only thread has pinned itself to a core is
     /// taken to have that core alone: pin threads later, or ask sooner.)
     pub fn here() -> &'static Topology {
-        HERE.get_or_init(|| Topology::read(Path::new("/"), thread::available_parallelism().ok()))
+        HERE.get_or_init(|| {
+            let parallelism = thread::available_parallelism().ok();
+            if has_files() {
+                Topology::read(Path::new("/"), parallelism)
+            } else {
+                Topology::flat(parallelism.map_or(1, NonZero::get))
+            }
+        })
     }
 
     /// Returns [`here`](Topology::here) if it has been read.
@@ -58,8 +67,10 @@ impl Topology {
     /// a core each and are at most [`FEW`](Topology::FEW), one if they are more than the cores of the machine, and two if
     /// all cores share a cache. A quota of processor time is not looked for.
     pub(crate) fn for_meeting(members: usize) -> Cow<'static, Topology> {
-        let own = own_cores();
-        let usual = if own.len() < members {
+        let own = if has_files() { own_cores() } else { Vec::new() };
+        let usual = if own.is_empty() {
+            None
+        } else if own.len() < members {
             // Other threads may use more cores than this one, unless there are no more.
             let online = read_cores(Path::new("/sys/devices/system/cpu/online"));
             (online.as_ref() == Some(&own)).then(|| Topology::flat(own.len()))
@@ -153,6 +164,11 @@ impl Topology {
             ..Topology::of_groups(&sizes)
         }
     }
+}
+
+/// Whether the system may have files that tell of its cores. Miri has no folders.
+fn has_files() -> bool {
+    !cfg!(miri) && !is_absent(Feature::Topology)
 }
 
 /// Returns the cores that the calling thread may use; none where that takes more than a system call.

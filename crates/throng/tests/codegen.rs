@@ -73,6 +73,7 @@ fn without_label_numbers(line: &str) -> String {
 }
 
 /// The instructions from the entry to the first return: the way of a call that takes no jump.
+#[cfg(target_arch = "x86_64")]
 fn straight_way(instructions: &[String]) -> &[String] {
     let end = instructions.iter().position(|line| line.starts_with("ret"));
     &instructions[..=end.expect("a function returns")]

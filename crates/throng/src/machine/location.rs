@@ -6,7 +6,7 @@
 
 use super::ids;
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod core {
     use std::arch::x86_64::{__cpuid, __rdtscp};
     use std::sync::OnceLock;
@@ -33,7 +33,7 @@ mod core {
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+#[cfg(any(miri, not(all(target_arch = "x86_64", target_os = "linux"))))]
 mod core {
     pub(super) fn number() -> Option<usize> {
         None

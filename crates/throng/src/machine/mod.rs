@@ -60,6 +60,7 @@
 use std::fmt::Debug;
 use std::sync::atomic::Ordering;
 
+pub(crate) mod absent;
 mod fences;
 mod ids;
 mod location;
@@ -67,6 +68,7 @@ mod native;
 mod per_cpu;
 mod place;
 mod random;
+mod time;
 mod waiting;
 
 pub use native::{Native, NativeCell, NativeCpu, NativeWord};

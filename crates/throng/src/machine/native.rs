@@ -6,8 +6,8 @@ use std::hint::spin_loop;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::sync::atomic::{self, AtomicU64, Ordering};
-use std::time::Instant;
 
+use super::time::Instant;
 use super::waiting::{self, Wait, Watch};
 use super::{Cell, Cpu, Machine, Place, SplitMix64, WayOut, Word, fences, ids, location};
 

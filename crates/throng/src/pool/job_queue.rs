@@ -58,7 +58,7 @@ const FULL: u64 = 2;
 const TURNS: u64 = 4;
 
 /// More elements than memory has room for.
-const MOST_ELEMENTS: usize = 1 << 32;
+const MOST_ELEMENTS: usize = 1 << if usize::BITS < 64 { 27 } else { 32 };
 
 /// No ticket; ticket t is kept as t + 1.
 const NO_TICKET: u64 = 0;

@@ -8,8 +8,9 @@ use std::fmt;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::time::{self, Instant};
 use super::{Cpu, Machine, Native, Word};
 use crate::topology::Topology;
 
@@ -404,7 +405,7 @@ impl<'a> Wait<'a> {
         match self.stage() {
             Stage::Spin => {}
             Stage::Yield => self.yields(),
-            Stage::Sleep => thread::sleep(NAP),
+            Stage::Sleep => time::sleep(NAP),
         }
     }
 
@@ -460,7 +461,7 @@ pub(super) fn retry(round: u32, watch: Watch<'_>) {
     match round {
         0..SPINNING => spin_loop(),
         SPINNING..YIELDING => yield_in_loop(watch),
-        _ => thread::sleep(NAP),
+        _ => time::sleep(NAP),
     }
 }
 
@@ -471,7 +472,7 @@ fn yield_in_loop(watch: Watch<'_>) {
     if before.elapsed() > LONG_YIELD {
         watch.yield_was_long();
         // A thread that computes wants this core: the next slice is not taken from it at once.
-        thread::sleep(NAP);
+        time::sleep(NAP);
     }
 }
 

@@ -5,8 +5,8 @@
 //! (for a lock, for input) has no stolen time here, because nothing tells how long it slept.
 
 use std::cell::Cell;
-use std::time::Instant;
 
+use super::super::time::Instant;
 use super::park;
 
 /// Stolen time is looked for in stretches of at least this length, in nanoseconds: longer than what the system

@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn no_chunk_is_begun_after_a_stop() {
-        let indices = Indices::new(0..1 << 40, 1);
+        let indices = Indices::new(0..usize::MAX, 1);
         let (mut share, mut other) = (indices.iter(), indices.iter());
         let first = share.next();
         assert!(first.is_some() && !indices.is_stopped());

@@ -29,15 +29,17 @@ impl<T, M: Machine> Queue<T, M> {
         );
         let mut pushed = self.push_once(cpu, item);
         while let Err(NotPushed { item, reason }) = pushed {
-            pushed = match reason {
+            let drawn = match reason {
                 Some(NoTicket::Closed) => return Err(Closed(item)),
-                Some(NoTicket::Full(next)) if let Some(drawn) = self.overdraw(next) => {
-                    match self.push_when_empty(cpu, drawn, item) {
-                        Ok(()) => return Ok(self.displace(cpu, drawn.ticket)),
-                        passed_over => passed_over,
-                    }
-                }
-                _ => self.push_once(cpu, item),
+                Some(NoTicket::Full(next)) => self.overdraw(next),
+                _ => None,
+            };
+            pushed = match drawn {
+                Some(drawn) => match self.push_when_empty(cpu, drawn, item) {
+                    Ok(()) => return Ok(self.displace(cpu, drawn.ticket)),
+                    passed_over => passed_over,
+                },
+                None => self.push_once(cpu, item),
             };
         }
         Ok(None)

@@ -154,8 +154,8 @@ pub struct QueueShape {
 }
 
 impl QueueShape {
-    /// The largest capacity.
-    pub const MOST_CAPACITY: usize = 1 << 32;
+    /// The largest capacity: 2^32, and 2^27 on a 32-bit machine, whose memory has room for no more slots.
+    pub const MOST_CAPACITY: usize = 1 << if usize::BITS < 64 { 27 } else { 32 };
     /// The largest first ring of an unbounded queue, as log2 of its slots.
     pub const MOST_RING_BITS: u32 = 20;
 

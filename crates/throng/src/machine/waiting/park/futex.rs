@@ -2,10 +2,13 @@
 //! differ: who writes a word changes its lower half, or the sleep lasts its longest.
 
 use std::ffi::{c_int, c_long};
+use std::io::{Error, ErrorKind};
 use std::ptr;
 
+use super::super::NAP;
 use super::super::usage::Usage;
-use super::{AtomicU64, Duration};
+use super::{AtomicU64, Duration, Feature, is_absent};
+use crate::machine::time;
 
 #[cfg(target_arch = "x86_64")]
 const FUTEX: c_long = 202;
@@ -49,16 +52,29 @@ pub(super) fn usage() -> Option<Usage> {
 }
 
 pub(super) fn sleep(word: &AtomicU64, seen: u64, longest: Option<Duration>) {
+    if !wait(word, seen, longest) {
+        // No wake-up will come either, so the word is polled.
+        time::sleep(longest.map_or(NAP, |longest| longest.min(NAP)));
+    }
+}
+
+/// Sleeps, and returns whether the system can do that.
+fn wait(word: &AtomicU64, seen: u64, longest: Option<Duration>) -> bool {
+    if is_absent(Feature::Futex) {
+        return false;
+    }
     let time = longest.map(|longest| TimeSpec {
         seconds: longest.as_secs() as i64,
         nanoseconds: i64::from(longest.subsec_nanos()),
     });
     let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
     // SAFETY: the kernel reads 4 bytes of the word, which is 8 bytes long, and the time, if there is one, which
-    // lives until the call returns. All results, errors too, mean: look again.
-    unsafe {
-        syscall(FUTEX, ptr::from_ref(word).cast::<u32>(), WAIT, seen as u32, time);
-    }
+    // lives until the call returns.
+    let end = unsafe { syscall(FUTEX, ptr::from_ref(word).cast::<u32>(), WAIT, seen as u32, time) };
+    let is_usual = |error: Error| {
+        matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::TimedOut)
+    };
+    end == 0 || is_usual(Error::last_os_error())
 }
 
 pub(super) fn wake_all(word: &AtomicU64) {

@@ -4,6 +4,8 @@
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use crate::machine::absent::{Feature, is_absent};
+
 /// Sleeps until [`wake_all`] is called for `word`, if it is still `seen`, and at most for `longest`, if that is a time.
 /// May return early.
 pub(super) fn sleep(word: &AtomicU64, seen: u64, longest: Option<Duration>) {
@@ -17,7 +19,7 @@ pub(super) fn wake_all(word: &AtomicU64) {
 
 /// What the calling thread has used, where the system tells.
 pub(super) fn usage() -> Option<super::usage::Usage> {
-    here::usage()
+    if is_absent(Feature::Usage) { None } else { here::usage() }
 }
 
 /// A number below 2^`bits` that depends on the address of `word` alone.
@@ -32,6 +34,7 @@ pub(super) fn hash(word: &AtomicU64, bits: u32) -> usize {
 #[cfg(test)]
 mod condvar;
 
+#[cfg(not(miri))]
 #[cfg_attr(
     all(
         target_os = "linux",
@@ -40,14 +43,23 @@ mod condvar;
     ),
     path = "futex.rs"
 )]
+#[cfg_attr(all(target_family = "wasm", not(target_feature = "atomics")), path = "alone.rs")]
 #[cfg_attr(
-    not(all(
-        target_os = "linux",
-        target_endian = "little",
-        any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"),
+    not(any(
+        all(
+            target_os = "linux",
+            target_endian = "little",
+            any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"),
+        ),
+        all(target_family = "wasm", not(target_feature = "atomics")),
     )),
     path = "condvar.rs"
 )]
+mod here;
+
+/// Miri sees a word and its half as different things, so that the system cannot compare one.
+#[cfg(miri)]
+#[path = "condvar.rs"]
 mod here;
 
 #[cfg(test)]

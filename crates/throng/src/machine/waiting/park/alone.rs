@@ -1,0 +1,17 @@
+//! A system with one thread (WebAssembly without its extension for threads): no other thread could change the word or
+//! wake this one. A sleep lets its time pass and returns.
+
+use super::super::usage::Usage;
+use super::{AtomicU64, Duration};
+use crate::machine::time;
+
+pub(super) fn sleep(_word: &AtomicU64, _seen: u64, longest: Option<Duration>) {
+    time::sleep(longest.unwrap_or_default());
+}
+
+pub(super) const fn wake_all(_word: &AtomicU64) {}
+
+/// Not known here.
+pub(super) const fn usage() -> Option<Usage> {
+    None
+}
