@@ -90,8 +90,7 @@ impl RoundTimes {
     /// A member has lost its core to another thread.
     pub(super) fn member_lost_its_core(&self, now: u64) {
         if self.phase.load(Relaxed) == SPIN && now >= self.next_trial.load(Relaxed) {
-            self.rounds.store(1, Relaxed);
-            self.since.store(now, Relaxed);
+            self.rounds.store(0, Relaxed);
             // If the leader has changed the phase, its change stands.
             let _ = self.phase.compare_exchange(SPIN, MEASURE_SPIN, Relaxed, Relaxed);
         }
@@ -230,6 +229,13 @@ mod tests {
         // The machine has become quiet.
         rounds.pass(2000 * MS, US, 40 * US);
         assert_eq!(rounds.pass(1000 * MS, US, 40 * US), 0.0);
+    }
+
+    /// The round in which a member lost its core is not counted, because only its end would be.
+    #[test]
+    fn a_few_long_rounds_are_measured_whole() {
+        let mut rounds = Rounds::new();
+        assert!(rounds.pass(2000 * MS, 8 * MS, 5 * MS) > 0.8);
     }
 
     #[test]
