@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::machine::absent::{Feature, is_absent};
 use crate::pool::Closed;
 use left::Side;
 
@@ -417,8 +418,9 @@ fn sleeping_threads_are_woken_for_every_item_and_for_all_room() {
         rounds();
         start.elapsed() < ROUNDS * Duration::from_millis(6)
     };
-    assert!((0..5).any(|_| is_quick(&room)), "room");
-    assert!((0..5).any(|_| is_quick(&items)), "items");
+    let is_slow = is_absent(Feature::MembarrierLater);
+    assert!((0..5).any(|_| is_quick(&room) || is_slow), "room");
+    assert!((0..5).any(|_| is_quick(&items) || is_slow), "items");
 }
 
 /// Sleeps end by themselves, but not that soon: after a second and a half each takes 640 ms.
