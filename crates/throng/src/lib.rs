@@ -126,6 +126,7 @@ compile_error!(
 );
 
 pub mod barrier;
+pub mod channel;
 pub mod counter;
 pub mod lock;
 pub mod machine;

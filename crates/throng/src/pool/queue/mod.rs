@@ -12,6 +12,7 @@
 //! | `left` | tickets that were left, so that a stopped thread holds up no other |
 //! | `draw` | drawing tickets, closing |
 //! | `wait` | waiting for room and for items |
+//! | `ready` | looks for tasks that wait outside of the queue |
 //! | `force` | pushing into a full queue |
 //! | `native` | the queue on real threads |
 
@@ -19,6 +20,7 @@ mod draw;
 mod force;
 mod left;
 mod native;
+mod ready;
 mod ring;
 mod rings;
 #[cfg(test)]

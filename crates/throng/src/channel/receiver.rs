@@ -1,0 +1,175 @@
+//! The end that receives.
+
+use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::time::{Duration, Instant};
+
+use super::error::{RecvError, RecvTimeoutError, TryRecvError};
+use super::future::RecvFuture;
+use super::iter::{IntoIter, Iter, TryIter};
+use super::link::Link;
+use super::stream::RecvStream;
+
+/// The end of a channel that receives.
+///
+/// It can be cloned, and shared by reference; each message is received once. When the last receiver is dropped, the
+/// messages inside are dropped, and senders learn that the channel is disconnected.
+///
+/// ```
+/// use throng::channel;
+///
+/// let (sender, receiver) = channel::unbounded();
+/// sender.send('a').unwrap();
+/// sender.send('b').unwrap();
+/// drop(sender);
+/// assert_eq!(receiver.recv(), Ok('a'));
+/// assert_eq!(receiver.recv(), Ok('b'));
+/// assert!(receiver.recv().is_err());
+/// ```
+pub struct Receiver<T> {
+    pub(super) link: Link<T>,
+}
+
+impl<T> Receiver<T> {
+    /// Receives if there is a message. Never waits. If the capacity is 0, there is one when a sender waits.
+    ///
+    /// ```
+    /// use throng::channel::{TryRecvError, unbounded};
+    ///
+    /// let (sender, receiver) = unbounded();
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+    /// sender.send(7).unwrap();
+    /// drop(sender);
+    /// assert_eq!(receiver.try_recv(), Ok(7));
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+    /// ```
+    ///
+    /// # Errors
+    /// When the channel is empty, and whether all senders are gone.
+    #[inline(always)]
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        self.link.try_recv().map_err(TryRecvError::of)
+    }
+
+    /// Receives; waits for a message.
+    ///
+    /// # Errors
+    /// When the channel is empty and all senders are gone.
+    #[inline(always)]
+    pub fn recv(&self) -> Result<T, RecvError> {
+        self.link.recv().ok_or(RecvError)
+    }
+
+    /// Receives; waits for a message, but not longer than `timeout`.
+    ///
+    /// # Errors
+    /// When the time is over, or the channel is empty and all senders are gone.
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.link.recv_timeout(timeout).map_err(RecvTimeoutError::of)
+    }
+
+    /// Receives; waits for a message, but not longer than until `deadline`.
+    ///
+    /// # Errors
+    /// When the time is over, or the channel is empty and all senders are gone.
+    pub fn recv_deadline(&self, deadline: Instant) -> Result<T, RecvTimeoutError> {
+        self.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// Returns a future that receives a message when there is one.
+    ///
+    /// It can be dropped at any time: see [`RecvFuture`].
+    ///
+    /// # Errors
+    /// The future returns an error when the channel is empty and all senders are gone.
+    pub fn recv_async(&self) -> RecvFuture<'_, T> {
+        RecvFuture::new(self)
+    }
+
+    /// Returns the messages as a stream for tasks, which holds a receiver of its own.
+    pub fn stream(&self) -> RecvStream<T> {
+        RecvStream::new(self.clone())
+    }
+
+    /// Returns an iterator that receives until the channel is empty and all senders are gone. Each step waits for a message.
+    ///
+    /// ```
+    /// let (sender, receiver) = throng::channel::unbounded();
+    /// (1..=4).for_each(|number| sender.send(number).unwrap());
+    /// drop(sender);
+    /// assert_eq!(receiver.iter().collect::<Vec<_>>(), [1, 2, 3, 4]);
+    /// ```
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter { receiver: self }
+    }
+
+    /// Returns an iterator that receives until the channel is empty. Never waits.
+    pub fn try_iter(&self) -> TryIter<'_, T> {
+        TryIter { receiver: self }
+    }
+
+    /// Returns whether no message is inside. True if the capacity is 0.
+    pub fn is_empty(&self) -> bool {
+        self.link.is_empty()
+    }
+
+    /// Returns whether there is no room. True if the capacity is 0.
+    pub fn is_full(&self) -> bool {
+        self.link.is_full()
+    }
+
+    /// Returns the number of messages inside. While other threads send and receive, this is a number from the past.
+    pub fn len(&self) -> usize {
+        self.link.len()
+    }
+
+    /// Returns the most messages that fit in, if there is a bound.
+    pub fn capacity(&self) -> Option<usize> {
+        self.link.capacity()
+    }
+
+    /// Returns whether both are ends of the same channel.
+    pub fn same_channel(&self, other: &Receiver<T>) -> bool {
+        self.link.is_same(&other.link)
+    }
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        Receiver { link: self.link.add_receiver() }
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.link.remove_receiver();
+    }
+}
+
+impl<T> IntoIterator for Receiver<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter { receiver: self }
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Receiver<T> {
+    type Item = T;
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("Receiver { .. }")
+    }
+}
+
+// No code of a user runs while a channel is half changed.
+impl<T> UnwindSafe for Receiver<T> {}
+impl<T> RefUnwindSafe for Receiver<T> {}
