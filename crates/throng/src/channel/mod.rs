@@ -66,7 +66,7 @@
 //!
 //! # What differs from crossbeam-channel
 //! - What is missing: see [above](#what-is-not-here).
-//! - [`never`] is not `const`, and two of them are not the [same channel](Receiver::same_channel).
+//! - [`never()`] is not `const`, and two of them are not the [same channel](Receiver::same_channel).
 //! - A bound is 2^32 at most. It takes memory for the next power of two from the start.
 //! - The memory of an unbounded channel grows with the most messages that were inside at a time, and is given back with the channel.
 //! - If dropping a message panics while the last receiver is dropped, the other messages are dropped all the same.

@@ -157,11 +157,8 @@ impl Watch<'_> {
         match self {
             Watch::Nothing => {}
             Watch::Cores(busy) => busy.wait_lasted(waited),
-            Watch::Rounds(times) => {
-                if is_first && !times.sleeps() && usage::was_preempted() != Some(false) {
-                    times.member_lost_its_core(Native::cpu().clock());
-                }
-            }
+            Watch::Rounds(times) if is_first => times.wait_was_slow(Native::cpu().clock()),
+            Watch::Rounds(_) => {}
         }
     }
 

@@ -31,7 +31,7 @@ const SOON: u64 = 100 * MILLISECOND;
 ///
 /// | phase | members | it ends | next |
 /// |---|---|---|---|
-/// | `Spin` | spin | a member has lost its core to another thread, not soon after the last trial | `MeasureSpin` |
+/// | `Spin` | spin | a wait outlasts its time to spin, not soon after the last trial | `MeasureSpin` |
 /// | `MeasureSpin` | spin | after a window of rounds | short rounds: `Spin`; else `TrySleep` |
 /// | `TrySleep` | sleep | after a window, or when it is clearly slower | shorter rounds by a tenth: `Sleep`; else `Spin` |
 /// | `Sleep` | sleep | when its time is over | `MeasureSleep` |
@@ -41,8 +41,8 @@ const SOON: u64 = 100 * MILLISECOND;
 /// A long yield leads from `Spin`, `MeasureSpin` and `TrySpin` to `Sleep` at once: measuring on would cost several more.
 ///
 /// One thread in each round, its leader, [moves](RoundTimes::round_is_over) from phase to phase; the rounds order
-/// their accesses. Other members move only if they have lost their core. If that crosses a move of the leader, a window begins
-/// at the wrong time, or a trial ends too early: the next one corrects it. Only real threads lose their cores, so on other machines the members spin.
+/// their accesses. Other members move only if a wait or a yield was long. If that crosses a move of the leader, a window begins
+/// at the wrong time, or a trial ends too early: the next one corrects it. Only real threads find a wait slow, so on other machines the members spin.
 #[derive(Debug, Default)]
 pub struct RoundTimes {
     phase: AtomicU64,
@@ -87,8 +87,8 @@ impl RoundTimes {
         self.phase.load(Relaxed) >= TRY_SLEEP
     }
 
-    /// A member has lost its core to another thread.
-    pub(super) fn member_lost_its_core(&self, now: u64) {
+    /// A member's wait has outlasted its time to spin.
+    pub(super) fn wait_was_slow(&self, now: u64) {
         if self.phase.load(Relaxed) == SPIN && now >= self.next_trial.load(Relaxed) {
             self.rounds.store(0, Relaxed);
             // If the leader has changed the phase, its change stands.
@@ -207,7 +207,7 @@ mod tests {
                 } else {
                     self.spun += spin_round;
                     self.now += spin_round;
-                    self.times.member_lost_its_core(self.now);
+                    self.times.wait_was_slow(self.now);
                 }
                 self.times.round_is_over(|| self.now);
             }
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(rounds.pass(1000 * MS, US, 40 * US), 0.0);
     }
 
-    /// The round in which a member lost its core is not counted, because only its end would be.
+    /// The round of the slow wait is not counted, because only its end would be.
     #[test]
     fn a_few_long_rounds_are_measured_whole() {
         let mut rounds = Rounds::new();

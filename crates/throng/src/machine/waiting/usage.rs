@@ -79,16 +79,6 @@ pub(super) fn sleep(sleep: impl FnOnce()) {
     STRETCH.set(Stretch { own_sleeps: stretch.own_sleeps + 1, slept, ..stretch });
 }
 
-/// Returns whether another thread took the core of the calling thread since the last call, where the system tells.
-/// Returns false at the first call.
-pub(super) fn was_preempted() -> Option<bool> {
-    thread_local! {
-        static SEEN: Cell<Option<u64>> = const { Cell::new(None) };
-    }
-    let count = preemptions()?;
-    Some(SEEN.replace(Some(count)).is_some_and(|seen| count > seen))
-}
-
 /// The number of times that another thread took the core of the calling thread, where the system tells.
 pub(super) fn preemptions() -> Option<u64> {
     park::usage().map(|usage| usage.preemptions)
