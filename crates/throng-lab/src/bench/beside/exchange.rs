@@ -201,12 +201,12 @@ fn stream<Q: Exchange<u64>>(
         }
     });
     debug_assert!(spread(threads / 2, threads).contains(&Role::Producer));
-    let mut span = None;
-    let all = crew::run(window, tasks, || span = stream.conduct(&mut audience))
+    let mut times = None;
+    let all = crew::run(window, tasks, || times = stream.conduct(&mut audience))
         .map_err(|failure| queue.spawn_failure(failure, threads))?;
     check::<Q>(exchange, &all).map_err(|wrong| queue.wrong(threads, "a stream", wrong))?;
     let recorders: Vec<Recorder> = all.into_iter().filter_map(|one| one.latencies).collect();
-    Ok(span.and_then(|span: Conducted| span.measured(&recorders)))
+    Ok(times.and_then(|times| measured(times, times.0, recorders.iter())))
 }
 
 /// Whether what came out is what went in. An unordered queue may hand out the signs to stop before the last
@@ -229,20 +229,6 @@ fn check<Q: Exchange<u64>>(exchange: &Q, all: &[Ended]) -> Result<(), Wrong> {
         return Err(Wrong::Others { pushed });
     }
     Ok(())
-}
-
-/// The time that was measured, and how many items were popped meanwhile.
-struct Conducted {
-    times: (Duration, Duration),
-    popped: u64,
-}
-
-impl Conducted {
-    fn measured(&self, recorders: &[Recorder]) -> Option<Measured> {
-        let measured = measured(self.times, self.times.0, recorders.iter())?;
-        let ns = self.times.0.as_secs_f64() * 1e9 / self.popped as f64;
-        (self.popped > 0).then_some(Measured { operations: self.popped, ns, ..measured })
-    }
 }
 
 impl Stream {
@@ -284,9 +270,10 @@ impl Stream {
         self.popped.iter().map(|moved| moved.0.load(Relaxed)).sum()
     }
 
-    /// Keeps the time, on a thread that neither pushes nor pops.
-    fn conduct(&self, audience: &mut Audience) -> Option<Conducted> {
-        let conducted = match audience {
+    /// Keeps the time, on a thread that neither pushes nor pops. Returns how long was measured and the time on
+    /// cores meanwhile, or [`None`] from a neighbour.
+    fn conduct(&self, audience: &mut Audience) -> Option<(Duration, Duration)> {
+        let times = match audience {
             Audience::Lab(times) => Some(self.measure(*times)),
             Audience::Progress(publisher) => {
                 self.publish(publisher);
@@ -294,18 +281,22 @@ impl Stream {
             }
         };
         self.is_over.store(true, Relaxed);
-        conducted
+        times
     }
 
-    fn measure(&self, times: Times) -> Conducted {
+    fn measure(&self, times: Times) -> (Duration, Duration) {
         thread::sleep(times.warm_up);
         let span = Span::begin();
-        let before = self.popped();
         self.is_measuring.store(true, Release);
+        // Each consumer may have looked just before that, and so not record its next item.
+        let first = self.popped() + self.popped.len() as u64 + 1;
         thread::sleep(times.measure);
+        while self.popped() < first {
+            thread::sleep(EVERY);
+        }
+        let measured = span.end();
         self.is_measuring.store(false, Release);
-        let popped = self.popped() - before;
-        Conducted { times: span.end(), popped }
+        measured
     }
 
     fn publish(&self, publisher: &mut Publisher) {

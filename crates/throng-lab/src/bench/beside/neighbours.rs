@@ -7,7 +7,7 @@ use std::process::{self, Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::progress::{Progress, Publisher};
+use super::progress::{EVERY, Progress, Publisher};
 use crate::error::Error;
 
 /// The most neighbours that can be had.
@@ -107,15 +107,24 @@ impl Neighbours {
         Reading { at: Instant::now(), done }
     }
 
-    /// Returns how much they do in a second while nothing else happens for this time, or [`None`] if that is
-    /// nothing.
+    /// Returns how much they do in a second while nothing else happens for this time, or longer if they have
+    /// done nothing by then. [`None`] if there is no neighbour, or if they do nothing for some seconds.
     pub(super) fn speed_alone(&self, time: Duration) -> Option<f64> {
         if self.0.is_empty() {
             return None;
         }
         let before = self.read();
         thread::sleep(time);
-        Some(self.read().speed_since(before)).filter(|&speed| speed > 0.0)
+        loop {
+            let now = self.read();
+            if now.done > before.done {
+                return Some(now.speed_since(before));
+            }
+            if now.at.saturating_duration_since(before.at) > PATIENCE {
+                return None;
+            }
+            thread::sleep(EVERY);
+        }
     }
 }
 
