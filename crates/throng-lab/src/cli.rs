@@ -417,12 +417,13 @@ pub struct QueuesArguments {
     /// Measure only these queues, and array-queue, such as queue,flume-bounded [default: all]
     ///
     /// The library's: queue and queue-unbounded (`push` and `pop` of `Queue`), queue-try and
-    /// queue-unbounded-try (`try_push` and `try_pop` until they work), pool (unordered), and of the papers
-    /// rsu (unordered) and job-queue (an array and two `Counter`s). Others that wait:
-    /// crossbeam-bounded, crossbeam-unbounded, flume-bounded, flume-unbounded, kanal-bounded,
-    /// kanal-unbounded, std-bounded, std-unbounded (one consumer). Others that are tried until they
-    /// work: array-queue, seg-queue (crossbeam), concurrent-bounded, concurrent-unbounded, scq
-    /// (lfqueue), lprq, faaa, mutex-deque. And nothing: no queue. Bounds are 1024 items, or 32 a thread.
+    /// queue-unbounded-try (`try_push` and `try_pop` until they work), channel and channel-unbounded,
+    /// pool (unordered), and of the papers rsu (unordered) and job-queue (an array and two
+    /// `Counter`s). Others that wait: crossbeam-bounded, crossbeam-unbounded, flume-bounded,
+    /// flume-unbounded, kanal-bounded, kanal-unbounded, std-bounded, std-unbounded (one consumer).
+    /// Others that are tried until they work: array-queue, seg-queue (crossbeam), concurrent-bounded,
+    /// concurrent-unbounded, scq (lfqueue), lprq, faaa, mutex-deque. And nothing: no queue. Bounds
+    /// are 1024 items, or 32 a thread.
     #[arg(long, value_name = "LIST")]
     pub methods: Option<String>,
 

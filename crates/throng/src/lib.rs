@@ -83,7 +83,7 @@
 //! from.
 //!
 //! **Hand over.** [`Queue`] is first in, first out; [`Pool`] has no order and is much faster where threads
-//! put and take; [`for_each_index`] shares out a loop:
+//! put and take; a [`channel`] is a queue with two ends, for threads and tasks; [`for_each_index`] shares out a loop:
 //!
 //! ```
 //! use throng::{Queue, for_each_index};

@@ -277,8 +277,8 @@ use Step::{
     AwaitAll, AwaitRecv, AwaitRecvBeside, AwaitSend, AwaitSendBeside, BlockRecv, BlockSend, Close,
 };
 
-/// All of them end whatever the order, unless a wake-up is lost. Each receives as much as it sends: with items left inside, a
-/// queue may be full with fewer items than its capacity.
+/// All of them end whatever the order, unless a wake-up is lost. Each receives as much as it sends: with items left
+/// inside, a queue may be full with fewer items than its capacity.
 pub(crate) const CASES: [Case; 10] = [
     Case {
         name: "one_item",

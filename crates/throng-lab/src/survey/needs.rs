@@ -282,7 +282,10 @@ fn queues_for(mix: Mix, is_wanted: impl Fn(&str) -> bool) -> Vec<Candidate> {
     let rows = queue_rows::all().into_iter().filter(|row| is_wanted(row.name));
     rows.map(|row| {
         let whose = match (row.kind, row.name) {
-            (Kind::Ours, "queue" | "queue-unbounded" | "pool") => Whose::Ours,
+            (
+                Kind::Ours,
+                "queue" | "queue-unbounded" | "channel" | "channel-unbounded" | "pool",
+            ) => Whose::Ours,
             (Kind::Ours, _) => Whose::Method,
             (Kind::Peer | Kind::Nothing, _) => Whose::Peer,
         };
@@ -298,6 +301,8 @@ fn code_of_queue(name: &str) -> &str {
         "queue-unbounded" => "throng::Queue::unbounded",
         "queue-try" => "throng::Queue::bounded, try_push and try_pop",
         "queue-unbounded-try" => "throng::Queue::unbounded, try_push and try_pop",
+        "channel" => "throng::channel::bounded",
+        "channel-unbounded" => "throng::channel::unbounded",
         "pool" => "throng::Pool",
         "rsu" => "throng::pool::Rsu",
         "job-queue" => "throng::pool::JobQueue",

@@ -25,7 +25,8 @@ fn every_group_has_a_table_with_ratios() {
     for head in ["ratio", "best of others", "p99.9", "fair"] {
         assert!(text.contains(head), "{head} is not in: {text}");
     }
-    for ours in ["queue", "queue-try", "drop-in-array", "queue-unbounded", "pool", "rsu"] {
+    for ours in ["queue", "queue-try", "drop-in-array", "queue-unbounded", "channel", "pool", "rsu"]
+    {
         let line = format!("\n{ours}: at least as good as the best peer in ");
         assert!(text.contains(&line), "{ours} is not summed up: {text}");
     }

@@ -13,30 +13,35 @@
 //! | 5. with an item, after a wait: removes itself; if others wait and it may pop, wakes the first of them | |
 //! | 6. if it gives up: removes itself; if it had been woken, wakes the first of the others | |
 //!
-//! A task that sends does the same with the other list, [`may_push`](Queue::may_push), and the head, from which a pop draws.
-//! For a thread, c is one load of a line that is written only when a task begins or ends to wait.
+//! A task that sends does the same with the other list, [`may_push`](Queue::may_push), and the head, from which a pop
+//! draws. For a thread, c is one load of a line that is written only when a task begins or ends to wait.
 //!
 //! ## No wake-up is lost
 //! *The race:* an item comes between 1 and 4, and its sender reads `count` before 2. Both 3 and a are read-modify-writes
 //! of the tail, so one comes first.
 //! - If a comes first, 3 sees the ticket, and the task begins again. It gets the item, or another consumer has it. If
-//!   the item is not in its slot yet, the pop passes the producer over after some polls, and the producer begins again at a.
+//!   the item is not in its slot yet, the pop passes the producer over after some polls. The producer then begins again
+//!   at a.
 //! - If 3 comes first, a reads what 3 wrote or a later value. Release and acquire then order 2 before c, and c reads a
 //!   `count` that includes the task, unless the task was woken in between.
 //!
 //! So an item that comes after 3 has answered `false` wakes a task. It may be another task, which takes another item.
 //!
-//! *Claim:* when nothing runs any more, no task waits while an item is inside. Suppose that task W waits, has not been woken, and
-//! an item is inside. The item came after 3 of W, because 3 found nothing, so some task was woken after that. Let V be the
-//! last one that was, and look at what V did next:
-//! - V found nothing and waits again. The item came after 3 of V, and woke a task after V.
-//! - V got an item. At 5 it saw more and woke another task, or the item came after 5, and woke one after V.
+//! *Claim:* when nothing runs any more, no task waits while an item is inside. Suppose that task W waits and has not
+//! been woken, and an item is inside. The item came after 3 of W, because 3 found nothing, so a task was woken after
+//! that. Let V be the last one that was woken, and look at what V did next:
+//! - V found nothing and waits again. Then the item came after 3 of V, and woke a task after V.
+//! - V got an item. At 5 it saw more and woke another task, or the item came after 5, and woke a task after V.
 //! - V gave up, and woke another task.
 //!
-//! W is in the list all the time, so in each case a task was woken after V, the last one. So W does not exist.
+//! W is in the list all the time, so in each case a task was woken after V, the last one. So there is no such W.
 //!
-//! Step 5 is needed although each item wakes a task. V may be woken between 2 and 4, get an item that came before 2 and woke
-//! no task, and so use up the wake-up of a later item.
+//! Step 5 is needed although each item wakes a task. V may be woken between 2 and 4 and get an item that came before 2
+//! and woke no task. Then V has used up the wake-up of a later item.
+//!
+//! Room can also come without an item, when a ticket was left because a consumer stopped in the middle of a pop. A pop
+//! that passes such tickets reads `count` at its end, whatever it returns. A push that does takes the room itself. If a
+//! thread passes them and then sleeps in its pop, a task that sends waits until the stopped consumer goes on.
 //!
 //! A close changes the tail and the head, too, and then wakes all tasks.
 //!
@@ -226,7 +231,8 @@ impl<T> Buffered<T> {
         }
     }
 
-    /// Closes the channel and drops what is inside, all of it even if some drops panic. The first panic goes on afterwards.
+    /// Closes the channel and drops what is inside, all of it even if some drops panic. The first panic goes on
+    /// afterwards.
     pub(super) fn discard(&self) {
         let cpu = Native::cpu();
         self.close_on(&cpu);

@@ -5,7 +5,7 @@
 //!
 //! ## Memory ordering
 //! An end gives up its count by a read-modify-write that acquires and releases, so whatever was done through any end
-//! of a side comes before the close. Taking a count needs no order, because the end that is cloned keeps the count above 0.
+//! of a side comes before the close. Taking a count needs no order: the end that is cloned keeps the count above 0.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;

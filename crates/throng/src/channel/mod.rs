@@ -1,18 +1,18 @@
-//! Channels: a [`Queue`](crate::Queue) with two ends, which is closed when all ends of one side are dropped. Threads block,
-//! tasks await, and both may use the same channel.
+//! Channels: a [`Queue`](crate::Queue) with two ends, which is closed when all ends of one side are dropped. Threads
+//! block, tasks await, and both may use the same channel.
 //!
 //! # What is not here
-//! Names, errors and their texts are those of `crossbeam-channel`, so that a program without `select!` can change by
-//! one line: `use throng::channel as crossbeam_channel;`. Missing:
+//! There is no `select!`. Names, errors and their texts are those of `crossbeam-channel`, so that a program without
+//! `select!` can change by one line: `use throng::channel as crossbeam_channel;`.
 //!
 //! | missing | what to do instead |
 //! |---|---|
-//! | `select!` and `Select` over receivers of one program | let all senders send an `enum` into one channel; it also keeps their order |
-//! | the same with channels of different owners | await [`recv_async`](Receiver::recv_async) of each in the `select!` of an async runtime; the futures that lose can be dropped |
-//! | `select!` with a `default` or a time-out | [`try_recv`](Receiver::try_recv), [`recv_timeout`](Receiver::recv_timeout) |
+//! | `select!`, `Select`, of receivers whose senders are yours | send an `enum` through one channel, which also keeps the order |
+//! | `select!`, `Select`, of any receivers | await [`recv_async`](Receiver::recv_async) of each, in the `select!` of an async runtime: a future that loses can be dropped |
+//! | `select!` of one operation with `default` | [`try_recv`](Receiver::try_recv), [`recv_timeout`](Receiver::recv_timeout), [`try_send`](Sender::try_send), [`send_timeout`](Sender::send_timeout) |
 //! | `after`, `at`, `tick` | [`recv_deadline`](Receiver::recv_deadline) with the next point in time |
 //!
-//! What else differs: see [below](#what-differs-from-crossbeam-channel).
+//! More differences are listed [below](#what-differs-from-crossbeam-channel).
 //!
 //! # Use
 //! ```
@@ -53,24 +53,30 @@
 //! Futures can be dropped at any time, as `select!` and time-outs of a runtime do: no message is lost, and no wake-up.
 //!
 //! # What it promises
-//! Messages are received once, in the order of a queue; [`Queue`](crate::Queue#what-it-promises) tells about threads that
-//! stop in the middle of a call. Waiting threads are not served in the order in which they came. Tasks are woken in that
-//! order, but a message may go to a thread or task that comes later.
+//! Each message is received once. Messages leave in the order in which they came. What
+//! [`Queue`](crate::Queue#what-it-promises) says of threads that stop in the middle of a call holds here, too.
 //!
-//! With capacity 0 a send returns when a receiver has taken the message. It also returns if a receiver waits that has
-//! not taken another message. If that receiver gives up before it runs, the message is kept for the next one.
+//! Waiting threads are not served in the order in which they came. Waiting tasks are woken in that order, but a thread
+//! or task that comes later may be faster and get the message.
+//!
+//! With capacity 0, a send returns when a receiver has taken the message, or when a receiver waits for which no other
+//! message is meant. If that receiver gives up, the next one gets the message.
+//!
+//! No call panics, but for [`bounded`]; the `drop` of a message and the waker of a runtime may.
 //!
 //! # What it costs
-//! A send and a receive are those of the queue, and one load that tells whether tasks wait. A task that waits takes a
-//! lock for some 100 ns, twice. With capacity 0 every call takes a lock.
+//! A send and a receive cost what they cost in the queue, and one load of a word that tells whether tasks wait. A task
+//! that has to wait takes a lock to enter a list, and again to leave it. With capacity 0 every call takes a lock.
 //!
 //! # What differs from crossbeam-channel
-//! - What is missing: see [above](#what-is-not-here).
-//! - [`never()`] is not `const`, and two of them are not the [same channel](Receiver::same_channel).
-//! - A bound is 2^32 at most. It takes memory for the next power of two from the start.
-//! - The memory of an unbounded channel grows with the most messages that were inside at a time, and is given back with the channel.
-//! - If dropping a message panics while the last receiver is dropped, the other messages are dropped all the same.
-//! - A producer that stops in the middle of a send is passed over, and a consumer does not wait for it.
+//! - `select!` and what belongs to it [is missing](#what-is-not-here).
+//! - [`never()`] is not `const`. Two receivers that it made are not of the [same channel](Receiver::same_channel).
+//! - A bound is 2^32 at most. Memory for it, rounded up to a power of two, is taken from the start.
+//! - The memory of an unbounded channel is given back with the channel, and not while messages are received.
+//! - A thread that stops in the middle of a call does not keep others waiting. In return, a bounded channel may then
+//!   be full with fewer messages than its capacity, until one of them has been received.
+//! - If the `drop` of a message panics while the last receiver is dropped, the other messages are dropped all the same.
+//! - [`Sender::len`] counts sends that are in progress.
 
 mod block_on;
 mod buffered;

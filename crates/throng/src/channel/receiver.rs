@@ -91,7 +91,8 @@ impl<T> Receiver<T> {
         RecvStream::new(self.clone())
     }
 
-    /// Returns an iterator that receives until the channel is empty and all senders are gone. Each step waits for a message.
+    /// Returns an iterator that receives until the channel is empty and all senders are gone. Each step waits for a
+    /// message.
     ///
     /// ```
     /// let (sender, receiver) = throng::channel::unbounded();

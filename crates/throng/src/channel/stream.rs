@@ -11,18 +11,20 @@ use super::waiters::Entry;
 ///
 /// It holds a receiver of its own. It can be dropped at any time: no message is lost, and no wake-up.
 ///
-/// The trait `Stream` is not in the standard library, and this crate has no dependencies. With the crate `futures`:
+/// The trait `Stream` is not in the standard library, and this crate has no dependencies. `poll_fn` makes one, here that
+/// of the crate `futures-lite`; the crate `futures` has it in the same place:
 ///
 /// ```
+/// use futures_lite::stream::{StreamExt, poll_fn};
 /// use std::pin::Pin;
-/// # mod futures { pub mod stream { pub struct PollFn<F>(pub F);
-/// #     pub fn poll_fn<T, F>(poll: F) -> PollFn<F>
-/// #     where F: FnMut(&mut std::task::Context<'_>) -> std::task::Poll<Option<T>> { PollFn(poll) } } }
-/// use futures::stream::poll_fn;
 ///
 /// # let (sender, receiver) = throng::channel::unbounded::<u8>();
+/// # (1..=3).for_each(|number| sender.send(number).unwrap());
+/// # drop(sender);
 /// let mut messages = receiver.stream();
 /// let stream = poll_fn(move |context| Pin::new(&mut messages).poll_next(context));
+/// # let doubled = futures_lite::future::block_on(stream.map(|number| 2 * number).collect::<Vec<_>>());
+/// # assert_eq!(doubled, [2, 4, 6]);
 /// ```
 pub struct RecvStream<T> {
     receiver: Receiver<T>,

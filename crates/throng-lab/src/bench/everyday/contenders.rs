@@ -13,7 +13,7 @@ use super::groups::Group;
 use super::team::{Figures, Order};
 use super::{open, pairs, pipeline, single, stream, tree};
 use crate::bench::queues::items::{Item, Words};
-use crate::bench::queues::ours::Tried;
+use crate::bench::queues::ours::{Channel, Tried};
 use crate::bench::queues::peers::{
     CrossbeamChannel, Flume, Kanal, StandardBounded, StandardUnbounded,
 };
@@ -128,6 +128,7 @@ families! {
     Trying => Tried<T>,
     OurArray => drop_in::ArrayQueue<T>,
     OurSegments => drop_in::SegQueue<T>,
+    Channels => Channel<T>,
     Pools => Pool<T>,
     Rsus => Rsu<T>,
     Array => ArrayQueue<T>,
@@ -192,6 +193,8 @@ pub fn all() -> Vec<Contender> {
         Contender::of::<Waiting>("queue-unbounded", Unbounded, QUEUES).waiting(),
         Contender::of::<Trying>("queue-unbounded-try", Unbounded, &Group::ALL).ours(),
         Contender::of::<OurSegments>("drop-in-seg", Unbounded, DROP_IN).ours(),
+        Contender::of::<Channels>("channel", Bounded, QUEUES).ours(),
+        Contender::of::<Channels>("channel-unbounded", Unbounded, QUEUES).ours(),
         Contender::of::<Pools>("pool", Jobs, &Group::ALL).ours(),
         Contender::of::<Rsus>("rsu", Jobs, PAIRS_AND_TREE).ours(),
         Contender::of::<Array>("array-queue", Bounded, WITH_BYTES),

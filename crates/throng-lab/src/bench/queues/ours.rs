@@ -1,9 +1,10 @@
 //! The queues of the library.
 
 use throng::pool::{JobQueue, PushError, Rsu};
-use throng::{Counter, Pool, Queue};
+use throng::{Counter, Pool, Queue, channel};
 
 use super::items::Item;
+use super::peers::{self, CUT};
 use super::seats::{Attempts, Exchange, Retry, Seat};
 
 /// [`Queue`] as it waits by itself: `push` and `pop`.
@@ -70,6 +71,14 @@ impl<T: Item> Attempts<T> for &Tried<T> {
         self.0.try_pop().ok()
     }
 }
+
+peers::two_ended!(
+    /// [`channel`]: the queue with two ends.
+    Channel,
+    channel,
+    |end: &channel::Sender<T>, item| end.try_send(item).map_err(|back| back.into_inner()),
+    |end: &channel::Receiver<T>| end.try_recv().ok()
+);
 
 /// [`Pool`]: unordered, without a bound.
 impl<T: Item> Exchange<T> for Pool<T> {

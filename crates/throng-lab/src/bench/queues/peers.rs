@@ -121,8 +121,10 @@ macro_rules! channel {
     };
 }
 
+pub(super) use channel as two_ended;
+
 /// What cannot be: both ends live as long as the channel.
-const CUT: &str = "the other end is there";
+pub(super) const CUT: &str = "the other end is there";
 
 channel!(
     /// Of crossbeam.

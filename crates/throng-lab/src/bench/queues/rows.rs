@@ -10,7 +10,7 @@ use throng::{Pool, Queue};
 
 use super::items::Large;
 use super::mixes::{BURST, Mix};
-use super::ours::{Jobs, Tried};
+use super::ours::{Channel, Jobs, Tried};
 use super::peers::{
     CrossbeamChannel, Flume, Kanal, Locked, Nothing, StandardBounded, StandardUnbounded,
 };
@@ -160,6 +160,8 @@ pub fn all() -> Vec<Row> {
         ours(row!(Tried, "queue-try", BOUNDED)),
         waiting(row!(Queue, "queue-unbounded", UNBOUNDED)),
         ours(row!(Tried, "queue-unbounded-try", UNBOUNDED)),
+        ours(row!(Channel, "channel", BOUNDED)),
+        ours(row!(Channel, "channel-unbounded", UNBOUNDED)),
         Row { in_order: false, ..ours(row!(Pool, "pool", UNBOUNDED)) },
         Row { in_order: false, ..ours(row!(Rsu, "rsu", UNBOUNDED)) },
         waiting(row!(Jobs, "job-queue", BOUNDED)),

@@ -1,8 +1,8 @@
 //! Looks for tasks that wait outside of the queue, as those of a [channel](crate::channel) do.
 //!
 //! A task writes down that it waits, looks here, and waits if the answer is `false`. The other side draws its ticket and
-//! reads afterwards whether tasks wait. Each look is a read-modify-write of the word that the other side draws from, so it
-//! comes before or after each draw:
+//! reads afterwards whether tasks wait. Each look is a read-modify-write of the word that the other side draws from, so
+//! it comes before or after each draw:
 //!
 //! - after the draw: the look sees it and answers `true`;
 //! - before the draw: the draw reads what the look wrote, so what the task wrote before is visible after the draw.
