@@ -269,6 +269,8 @@ fn a_thread_that_pops_and_pushes_still_serves_every_leaf() {
     let shape = PoolShape { most_moved: 0, ..tiny() };
     let pool: Pool<&str> = Pool::on_machine(&shape).unwrap();
     let (older, others) = (2, 3);
+    // This thread takes its id first: it would get that of a thread that has ended, and its leaf.
+    Native::cpu().id();
     // All at the same time, so that each has a leaf.
     let here = Barrier::new(others);
     thread::scope(|scope| {
