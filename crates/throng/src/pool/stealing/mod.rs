@@ -88,7 +88,7 @@ use crate::machine::{Cpu, Machine, Native, Watch, WayOut, Word};
 /// Every 256th pop of a thread ([`PoolShape::turn_every`]) looks at a leaf before it goes to its own: twice in a row at
 /// the same leaf, then at the next one, and at its own leaf in turn. If the oldest job was not taken between the two
 /// looks, the second look takes it. A job that is moved to another leaf has fewer older jobs beside it there. Hence with
-/// L leaves, a job with q older ones in its leaf is popped before any one thread has popped 512 (q + 1) L times. (If
+/// L leaves, a job with q older ones in its leaf is popped before any one thread has popped 512 (q + 2) L times. (If
 /// another thread is taking jobs from the leaf at the second look, the next pop looks again.)
 ///
 /// In trees of jobs the same rule keeps leaves from running dry: see [`PoolShape::DEFAULT`].
