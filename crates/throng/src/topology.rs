@@ -528,7 +528,7 @@ mod tests {
         assert_eq!(quick("one-core", "0-1", "0-7", &[0, 1]), Some((vec![], 2)));
         assert_eq!(quick("one-of-two", "0", "0-3", &all), None);
         assert_eq!(quick("one-quads", "0-3", "0-7", &all), None, "groups within the cache");
-        assert_eq!(quick("one-nobody", "0", "0-7", &[]), None);
+        assert_eq!(quick("one-without-cores", "0", "0-7", &[]), None);
         assert_eq!(Topology::of_one_cache(&System::new("one-hidden").0, &all), None);
     }
 

@@ -203,9 +203,9 @@ mod tests {
 
     #[test]
     fn no_neighbour_has_no_speed_and_is_there_at_once() {
-        let nobody = Neighbours::start(std::iter::empty()).unwrap();
-        assert!(nobody.await_start());
-        assert_eq!(nobody.speed_alone(Duration::ZERO), None);
+        let none = Neighbours::start(std::iter::empty()).unwrap();
+        assert!(none.await_start());
+        assert_eq!(none.speed_alone(Duration::ZERO), None);
     }
 
     #[test]

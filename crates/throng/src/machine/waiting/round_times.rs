@@ -41,14 +41,15 @@ const SOON: u64 = 100 * MILLISECOND;
 /// A long yield leads from `Spin`, `MeasureSpin` and `TrySpin` to `Sleep` at once: measuring on would cost several more.
 ///
 /// One thread in each round, its leader, [moves](RoundTimes::round_is_over) from phase to phase; the rounds order
-/// their accesses. Other members move only if a wait or a yield was long. If that crosses a move of the leader, a window begins
-/// at the wrong time, or a trial ends too early: the next one corrects it. Only real threads find a wait slow, so on other machines the members spin.
+/// their accesses. Other members move only if a wait or a yield was long. If that crosses a move of the leader, a
+/// window begins at the wrong time, or a trial ends too early: the next one corrects it. Only real threads find a
+/// wait slow, so on other machines the members spin.
 #[derive(Debug, Default)]
 pub struct RoundTimes {
     phase: AtomicU64,
-    /// When the window began; 0 before its first round.
+    /// When the phase began, and from its second round on when the mean began.
     since: AtomicU64,
-    /// The rounds of the window so far, and the one before it.
+    /// The rounds of the phase so far. The first one does not count for the mean.
     rounds: AtomicU64,
     /// The mean of the last window, which is compared with this one.
     mean_before: AtomicU64,
@@ -183,7 +184,7 @@ mod tests {
     const US: u64 = 1_000;
     const MS: u64 = MILLISECOND;
 
-    /// A barrier in whose rounds a member loses its core, if they are spun.
+    /// A barrier in whose rounds a wait outlasts its time to spin, unless members sleep.
     struct Rounds {
         times: RoundTimes,
         now: u64,
