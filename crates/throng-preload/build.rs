@@ -1,8 +1,9 @@
 //! Links the unwinder statically.
 //!
-//! Rust's standard library asks for `libgcc_s.so.1`. Most programs in C do not load it otherwise, and its start asks
-//! the processor what it can do, which takes about 60 us on a virtual machine. So the linker finds, under that
-//! name, a script that takes the compiler's static libraries instead. Where there are none, nothing changes.
+//! Rust's standard library needs `libgcc_s.so.1`. Most programs in C do not load it otherwise. Its
+//! start asks the processor for its features, which takes about 60 us on a virtual machine. So the
+//! linker gets, under that name, a script that takes the compiler's static libraries instead. If
+//! there are none, nothing changes.
 
 use std::env;
 use std::fs;
@@ -24,7 +25,7 @@ fn main() {
     }
 }
 
-/// Asks the compiler that links where it has this library.
+/// Asks the compiler that links for the path of this library.
 fn static_library(name: &str) -> Option<PathBuf> {
     let asked = Command::new("cc").arg(format!("-print-file-name={name}")).output().ok()?;
     let path = PathBuf::from(String::from_utf8(asked.stdout).ok()?.trim());

@@ -32,7 +32,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Returns how many bytes this thread has at most at a time while `body` runs, beyond those it had before.
+/// Returns the largest number of bytes that this thread has allocated at a time while `body` runs,
+/// beyond those before.
 pub(crate) fn most_bytes<T>(body: impl FnOnce() -> T) -> usize {
     let before = NOW_AND_MOST.with(|counts| {
         let (now, _) = counts.get();

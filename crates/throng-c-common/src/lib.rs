@@ -1,4 +1,4 @@
-//! What `libthrong` and `libthrong_preload` have in common.
+//! The common part of `libthrong` and `libthrong_preload`.
 //!
 //! It is a package of its own because neither library can depend on the other: each would export the other's
 //! functions as well.
@@ -6,8 +6,8 @@
 //! | part | what it does |
 //! |---|---|
 //! | [`meeting`] | a barrier that a thread may destroy as soon as it has returned from it |
-//! | [`occupancy`] | tells when all threads have left a barrier |
-//! | [`memory`] | tells whether there is memory, before it is needed |
+//! | [`occupancy`] | returns when all threads have left a barrier |
+//! | [`memory`] | checks whether there is memory, before it is needed |
 
 pub mod meeting;
 pub mod memory;

@@ -1,7 +1,6 @@
 //! A barrier that a thread may destroy as soon as it has returned from it.
 
 use throng::Barrier;
-use throng::barrier::Shape;
 
 use crate::memory;
 use crate::occupancy::{Blocked, Inside, Occupancy};
@@ -13,7 +12,7 @@ pub struct Meeting {
     occupancy: Occupancy,
 }
 
-/// Why a barrier was not made.
+/// The reason why a barrier was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// The number of members is out of range.
@@ -26,9 +25,9 @@ impl Meeting {
     /// Makes a barrier for `members` threads.
     ///
     /// # Errors
-    /// If the number is not one that [`Barrier`] allows, or there is no memory.
+    /// If [`Barrier`] does not allow that number, or there is no memory.
     pub fn new(members: usize) -> Result<Self, Refused> {
-        if !(1..=Shape::MOST_MEMBERS).contains(&members) {
+        if !(1..=Barrier::MAX_THREADS).contains(&members) {
             return Err(Refused::Members);
         }
         if !memory::is_there(bytes(members)) {
@@ -57,7 +56,7 @@ impl Meeting {
     /// If threads wait for a round that is not complete: they cannot leave.
     pub fn vacate(&self) -> Result<(), Blocked> {
         if self.barrier.is_broken() {
-            // Rounds were not complete, and all threads are on their way out.
+            // Rounds were not complete, and all threads are leaving.
             self.occupancy.wait_for_leavers();
             return Ok(());
         }
@@ -65,13 +64,15 @@ impl Meeting {
     }
 }
 
-/// Returns at least the bytes that a barrier of `members` takes, with the reading of the topology.
+/// Returns at least the number of bytes that a barrier of `members` takes, including the reading of
+/// the topology.
 #[must_use]
 pub const fn bytes(members: usize) -> usize {
-    /// The barrier in its largest form has 512, and the count of threads inside 128. Up to 64 members stay below
-    /// the 128 KiB from which on malloc asks the kernel each time.
+    /// Bytes for each member. The barrier in its largest form has 512, and the count of threads
+    /// inside 128. Up to 64 members stay below the 128 KiB from which on malloc asks the kernel
+    /// each time.
     const FOR_EACH: usize = 640;
-    /// A folder is read by 32 KiB at a time.
+    /// Bytes in all. A folder is read by 32 KiB at a time.
     const FOR_ALL: usize = 64 << 10;
     members.saturating_mul(FOR_EACH).saturating_add(FOR_ALL)
 }

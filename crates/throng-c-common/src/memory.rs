@@ -1,17 +1,17 @@
-//! Tells whether there is memory, before it is needed.
+//! Checks whether there is memory, before it is needed.
 //!
-//! The constructors of `throng` abort the process if there is no memory. A caller that asks here first can
-//! return an error instead. What is answered holds until another thread takes that memory: this makes an abort
-//! rare, not impossible.
+//! The constructors of `throng` abort the process if there is no memory. A caller that checks here
+//! first can return an error instead. The answer holds until another thread takes that memory: this
+//! makes an abort rare, not impossible.
 
 use std::hint::black_box;
 
-/// Tells whether `bytes` can be allocated in one piece. They are given back at once.
+/// Returns whether `bytes` can be allocated in one piece. They are freed at once.
 #[must_use]
 pub fn is_there(bytes: usize) -> bool {
     let mut probe = Vec::<u8>::new();
     let is_there = probe.try_reserve_exact(bytes).is_ok();
-    // Else the compiler may leave out an allocation that is not used.
+    // Without this the compiler may leave out an allocation that is not used.
     black_box(&mut probe);
     is_there
 }

@@ -1,9 +1,9 @@
-//! Tells when all threads have left a barrier, so that its memory can be freed.
+//! Returns when all threads have left a barrier, so that its memory can be freed.
 //!
-//! A thread that has returned from a barrier may destroy it while others of the same round are still on their
-//! way out. Each thread therefore counts itself in before it waits, and out when it will not touch the
-//! barrier again. The counts are spread over shards by thread, so that this adds no line that all threads
-//! write.
+//! A thread that has returned from a barrier may destroy it while others of the same round are
+//! still leaving. Each thread therefore counts itself in before it waits, and out when it will not
+//! touch the barrier again. The counts are spread over shards by thread, so that this adds no line
+//! that all threads write.
 //!
 //! ## Memory ordering
 //! A thread counts itself in before it arrives, and the arrival happens before the return of every thread
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::thread;
 use std::time::Duration;
 
-/// A barrier has at most this number of shards; more threads share them.
+/// The largest number of shards of a barrier; more threads share them.
 const MOST_SHARDS: usize = 64;
 
 /// Counts the threads inside a barrier.
@@ -46,7 +46,7 @@ pub struct Blocked;
 pub struct Inside(*const AtomicU64);
 
 impl Occupancy {
-    /// For a barrier of `members` threads, at least 1.
+    /// Returns the counts of a barrier of `members` threads, at least 1.
     #[must_use]
     pub fn new(members: usize) -> Self {
         let shards = members.next_power_of_two().min(MOST_SHARDS);
@@ -78,7 +78,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Waits until as many have left as have entered.
+    /// Waits until as many threads have left as have entered.
     pub fn wait_for_leavers(&self) {
         for shard in &self.shards {
             let mut polls = 0;
@@ -102,8 +102,9 @@ impl Inside {
     }
 }
 
-/// Pauses for the `poll`-th time in a wait for threads that are about to leave. They may need this very core,
-/// so it spins briefly, yields, and then sleeps: a thread with a real-time priority would not yield to them.
+/// Pauses for the `poll`-th time in a wait for threads that are about to leave. They may need this
+/// very core, so it spins briefly, yields, and then sleeps: a thread with a real-time priority
+/// would not yield to them.
 fn pause(poll: u32) {
     const SPINS: u32 = 64;
     const YIELDS: u32 = 1000;
@@ -115,7 +116,8 @@ fn pause(poll: u32) {
     }
 }
 
-/// Returns a number of this thread. Neighbouring numbers go to threads that come one after the other.
+/// Returns a number of this thread. Threads that start one after the other get neighbouring
+/// numbers.
 #[inline]
 fn thread_number() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(1);

@@ -4,9 +4,10 @@
  * A wait at a barrier also returns THRONG_LEADER, to one thread of each round.
  *
  * Handles. A handle is made by a function `.._new`, which writes it through its last argument, and ends with
- * `.._destroy`. A null handle, one of another kind and one that was destroyed are answered by THRONG_EHANDLE
- * (the last until another handle gets the same address). Any other pointer must point to readable
- * memory. No handle may be destroyed while another call uses it, except as throng_barrier_destroy says.
+ * `.._destroy`. A call with a null handle, a handle of another kind or a destroyed handle returns
+ * THRONG_EHANDLE (with a destroyed one until another handle gets the same address). Any other pointer must
+ * point to readable memory. No handle may be destroyed while another call uses it, except as throng_barrier_destroy
+ * says.
  *
  * Pointers for results must not be null (THRONG_EINVAL). Nothing is written through them if the call fails.
  *
@@ -14,9 +15,9 @@
  * a time. None of them is async-signal-safe. A thread must not be cancelled inside a call: where
  * pthread_cancel is used, disable it around calls. In a forked child, make new handles.
  *
- * Without memory the functions `.._new` return THRONG_ENOMEM. They ask before they begin; if another thread takes
- * the memory just then, the process is aborted, as in most programs of Rust. Pushing to a pool or to a queue without
- * a bound needs memory now and then, and aborts without. */
+ * Memory. The functions `.._new` return THRONG_ENOMEM where there is not enough. They test this before they begin;
+ * if another thread takes the memory just after the test, the process is aborted, as in most programs of Rust. A push
+ * to a pool or to a queue without a bound may allocate, and aborts the process where there is no memory. */
 #ifndef THRONG_H
 #define THRONG_H
 
@@ -28,18 +29,18 @@ extern "C" {
 #endif
 
 enum {
-    THRONG_LEADER = -1,    /* The barrier was passed, and this thread leads the round. Not an error. */
+    THRONG_LEADER = -1,    /* The round is complete, and this thread is its leader. Not an error. */
     THRONG_OK = 0,         /* Success. */
     THRONG_EINVAL = 1,     /* An argument is out of range, or a pointer for a result is null. */
     THRONG_EHANDLE = 2,    /* The handle is null, destroyed, or of another kind. */
-    THRONG_EBROKEN = 3,    /* The barrier is broken: a thread gave up, left or aborted it. */
-    THRONG_ETIMEDOUT = 4,  /* The time is over. */
+    THRONG_EBROKEN = 3,    /* The barrier is broken: a thread timed out, left or aborted it. */
+    THRONG_ETIMEDOUT = 4,  /* The time limit has passed. */
     THRONG_EFULL = 5,      /* The queue is full. */
     THRONG_EEMPTY = 6,     /* There is no item. */
     THRONG_ECLOSED = 7,    /* The queue or pool is closed. */
     THRONG_EBUSY = 8,      /* Another thread uses the handle. */
-    THRONG_EINTERNAL = 9,  /* A mistake in the library; its message is on standard error. */
-    THRONG_ENOMEM = 10     /* There is no memory. */
+    THRONG_EINTERNAL = 9,  /* A bug in the library; its message is on standard error. */
+    THRONG_ENOMEM = 10     /* There is not enough memory. */
 };
 
 /* Returns a sentence about a code. It lives as long as the program. */
@@ -59,42 +60,44 @@ int throng_counter_new(uint64_t start, throng_counter **counter);
 int throng_counter_next(throng_counter *counter, uint64_t *number);
 
 /* Draws the next `count` numbers, which are consecutive, and writes the first of them. */
-int throng_counter_next_many(throng_counter *counter, uint32_t count, uint64_t *first);
+int throng_counter_next_many(throng_counter *counter, uint64_t count, uint64_t *first);
 
+/* Destroys a counter. */
 int throng_counter_destroy(throng_counter *counter);
 
-/* ---- Barrier: any n threads meet, round after round. ---- */
+/* ---- Barrier: any n threads wait for each other, round after round. ---- */
 
 typedef struct throng_barrier throng_barrier;
 
 /* Makes a barrier for `members` threads, 1 to 65536. */
 int throng_barrier_new(uint32_t members, throng_barrier **barrier);
 
-/* Waits until all members have come. Returns THRONG_LEADER to one of them and THRONG_OK to the others;
- * THRONG_EBROKEN if the barrier is broken. */
+/* Waits until all members have arrived. Returns THRONG_LEADER to one of them and THRONG_OK to the others;
+ * THRONG_EBROKEN to all if the barrier is broken. */
 int throng_barrier_wait(throng_barrier *barrier);
 
-/* Waits until all members have come, for `nanoseconds` at most. A thread whose time is over gets
+/* Waits until all members have arrived, for `nanoseconds` at most. A thread whose time limit has passed gets
  * THRONG_ETIMEDOUT and breaks the barrier for good; the others get THRONG_EBROKEN, at the latest 640 ms later. */
 int throng_barrier_wait_timeout(throng_barrier *barrier, uint64_t nanoseconds);
 
 /* Breaks the barrier for good: waiting threads get THRONG_EBROKEN, at the latest 640 ms later, and threads
- * that come get it at once. */
+ * that arrive later get it at once. */
 int throng_barrier_abort(throng_barrier *barrier);
 
 /* Writes 1 if the barrier is broken, else 0. */
 int throng_barrier_is_broken(throng_barrier *barrier, int *is_broken);
 
-/* Destroys a barrier. A thread that has returned from it may do so at once: this waits for those that are still
- * on their way out. THRONG_EBUSY if threads wait for a round that is not complete; abort it before. */
+/* Destroys a barrier. A thread that has returned from a wait may call it at once: it waits until all other threads
+ * of the round have returned. Returns THRONG_EBUSY if threads wait for a round that is not complete: abort it
+ * before. */
 int throng_barrier_destroy(throng_barrier *barrier);
 
-/* ---- Team: a barrier whose members have ranks. A little faster, and it notices a member that leaves. ---- */
+/* ---- Team: a barrier whose members have ranks. A little faster, and broken by a member that leaves. ---- */
 
 typedef struct throng_member throng_member;
 
-/* Makes a team of 1 to 65536 members. `handles` has room for as many: the handles of ranks 0, 1, ... Give
- * neighbouring ranks to threads on neighbouring cores. */
+/* Makes a team of 1 to 65536 members, and writes the handles of ranks 0, 1, ... to `handles[0]`, `handles[1]`, ...
+ * Give neighbouring ranks to threads on neighbouring cores. */
 int throng_team_new(uint32_t members, throng_member **handles);
 
 /* As throng_barrier_wait; rank 0 leads. THRONG_EBUSY if another thread uses this member. */
@@ -109,76 +112,80 @@ int throng_member_abort(throng_member *member);
 /* Writes 1 if the barrier of the team is broken, else 0. THRONG_EBUSY if another thread uses this member. */
 int throng_member_is_broken(throng_member *member, int *is_broken);
 
-/* Writes the rank. */
+/* Writes the rank of a member. */
 int throng_member_rank(throng_member *member, uint32_t *rank);
 
-/* Destroys a member. THRONG_EBUSY if another thread uses it. The others get THRONG_EBROKEN in the first round that it did not come to. */
+/* Destroys a member. THRONG_EBUSY if another thread uses it. The other members get THRONG_EBROKEN in the first round
+ * at which it did not arrive. */
 int throng_member_destroy(throng_member *member);
 
 /* ---- Queue of pointers: first in, first out. A pointer may be null; the queue never follows it. ---- */
 
 typedef struct throng_queue throng_queue;
 
-/* Makes a queue for `capacity` items, at most 2^32; 0: for as many as there is memory for. */
+/* Makes a queue for `capacity` items, at most 2^32; 0: without a bound. */
 int throng_queue_new(size_t capacity, throng_queue **queue);
 
-/* Pushes an item; waits for room. THRONG_ECLOSED. */
+/* Pushes an item; waits while the queue is full. THRONG_ECLOSED if it is closed. */
 int throng_queue_push(throng_queue *queue, void *item);
 
-/* Pushes an item, and never waits. THRONG_EFULL, THRONG_ECLOSED. */
+/* Pushes an item, and never waits. THRONG_EFULL, or THRONG_ECLOSED. */
 int throng_queue_try_push(throng_queue *queue, void *item);
 
-/* Pushes an item; waits for room, for `nanoseconds` at most. THRONG_ETIMEDOUT, THRONG_ECLOSED. */
+/* Pushes an item; waits while the queue is full, for `nanoseconds` at most. THRONG_ETIMEDOUT, or THRONG_ECLOSED. */
 int throng_queue_push_timeout(throng_queue *queue, void *item, uint64_t nanoseconds);
 
-/* Pops the oldest item; waits for one. THRONG_ECLOSED if there will be none. */
+/* Pops the oldest item; waits while the queue is empty. THRONG_ECLOSED if it is closed and empty. */
 int throng_queue_pop(throng_queue *queue, void **item);
 
-/* Pops the oldest item, and never waits. THRONG_EEMPTY, THRONG_ECLOSED. */
+/* Pops the oldest item, and never waits. THRONG_EEMPTY, or THRONG_ECLOSED if it is closed and empty. */
 int throng_queue_try_pop(throng_queue *queue, void **item);
 
-/* Pops the oldest item; waits for one, for `nanoseconds` at most. THRONG_ETIMEDOUT, THRONG_ECLOSED. */
+/* Pops the oldest item; waits while the queue is empty, for `nanoseconds` at most. THRONG_ETIMEDOUT, or
+ * THRONG_ECLOSED if it is closed and empty. */
 int throng_queue_pop_timeout(throng_queue *queue, void **item, uint64_t nanoseconds);
 
-/* Closes the queue: no item is taken in any more, and what is inside can still be popped. */
+/* Closes the queue: later pushes fail, and the items inside can still be popped. */
 int throng_queue_close(throng_queue *queue);
 
-/* Writes how many items are inside. */
+/* Writes the number of items inside. */
 int throng_queue_length(throng_queue *queue, size_t *length);
 
-/* Destroys a queue. What the items inside point to is not touched. */
+/* Destroys a queue. It does not touch the memory that the items inside point to. */
 int throng_queue_destroy(throng_queue *queue);
 
-/* ---- Pool of pointers: as the queue, without an order and a bound, and faster. ---- */
+/* ---- Pool of pointers: like the queue, but without an order and without a bound; faster. ---- */
 
 typedef struct throng_pool throng_pool;
 
+/* Makes a pool without a bound. */
 int throng_pool_new(throng_pool **pool);
 
 /* Pushes a job, and never waits. THRONG_ECLOSED. */
 int throng_pool_push(throng_pool *pool, void *job);
 
-/* Pops a job; waits for one. THRONG_ECLOSED if there will be none. */
+/* Pops a job; waits while the pool is empty. THRONG_ECLOSED if it is closed and empty. */
 int throng_pool_pop(throng_pool *pool, void **job);
 
-/* Pops a job, and never waits for one. THRONG_EEMPTY, THRONG_ECLOSED. */
+/* Pops a job, and never waits for one. THRONG_EEMPTY, or THRONG_ECLOSED if it is closed and empty. */
 int throng_pool_try_pop(throng_pool *pool, void **job);
 
-/* Pops a job; waits for one, for `nanoseconds` at most. THRONG_ETIMEDOUT, THRONG_ECLOSED. */
+/* Pops a job; waits while the pool is empty, for `nanoseconds` at most. THRONG_ETIMEDOUT, or THRONG_ECLOSED if it is
+ * closed and empty. */
 int throng_pool_pop_timeout(throng_pool *pool, void **job, uint64_t nanoseconds);
 
-/* Closes the pool: no job is taken in any more, and what is inside can still be popped. */
+/* Closes the pool: later pushes fail, and the jobs inside can still be popped. */
 int throng_pool_close(throng_pool *pool);
 
-/* Writes how many jobs are inside. */
+/* Writes the number of jobs inside. */
 int throng_pool_length(throng_pool *pool, size_t *length);
 
-/* Destroys a pool. What the jobs inside point to is not touched. */
+/* Destroys a pool. It does not touch the memory that the jobs inside point to. */
 int throng_pool_destroy(throng_pool *pool);
 
 /* ---- Parallel loop ---- */
 
-/* Does one index. Must return: no longjmp, no exception, no pthread_exit. */
+/* Does the work of one index. It must return: no longjmp, no exception, no pthread_exit. */
 typedef void (*throng_index_function)(void *context, size_t index);
 
 /* Calls `function(context, index)` once for each index from `start` to `end` - 1, on up to `threads` threads, of

@@ -20,7 +20,8 @@ impl Kind for Meeting {
     }
 }
 
-/// Returns the status of a wait, which began at the first of `timeout` and was to last for the second.
+/// Returns the status of a wait, which began at the first part of `timeout` and was to last for the
+/// second.
 #[inline]
 pub(crate) fn status_of(
     met: Result<WaitResult, Broken>,
@@ -52,7 +53,7 @@ pub unsafe extern "C" fn throng_barrier_new(
     unsafe { call::make(barrier, build) }
 }
 
-/// Meets the others. The thread has yet to leave.
+/// Meets the other threads. The calling thread must still leave.
 #[inline]
 fn meet(meeting: &Meeting, timeout: Option<Duration>) -> (Result<Status, Status>, Inside) {
     let inside = meeting.enter();
@@ -67,7 +68,7 @@ fn meet(meeting: &Meeting, timeout: Option<Duration>) -> (Result<Status, Status>
     (met, inside)
 }
 
-/// Meets the others and leaves.
+/// Meets the other threads and leaves.
 ///
 /// # Safety
 /// The contract of the header.
@@ -109,7 +110,7 @@ pub unsafe extern "C" fn throng_barrier_abort(barrier: *mut Handle<Meeting>) -> 
     unsafe { call::act(barrier, abort) }
 }
 
-/// Tells whether the barrier is broken.
+/// Writes whether the barrier is broken.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_barrier_is_broken(
     barrier: *mut Handle<Meeting>,

@@ -1,4 +1,5 @@
-//! What the functions of the header have in common: nearly each is one of these calls, with one line of its own.
+//! The common part of the functions of the header: nearly each is one of these calls, with one line
+//! of its own.
 
 use std::ffi::c_int;
 
@@ -23,7 +24,7 @@ pub unsafe fn make<T: Kind>(
     })
 }
 
-/// Does something with the value of a handle.
+/// Calls `act` with the value of a handle.
 ///
 /// # Safety
 /// The contract of the header.
@@ -38,7 +39,8 @@ pub unsafe fn act<T: Kind>(
     })
 }
 
-/// Gets something from the value of a handle and writes it to `to`. Gets nothing if it cannot be written.
+/// Calls `get` with the value of a handle and writes its result to `to`. Does not call it if the
+/// result cannot be written.
 ///
 /// # Safety
 /// The contract of the header.

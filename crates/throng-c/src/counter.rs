@@ -8,7 +8,7 @@ use crate::call;
 use crate::handle::{Handle, Kind, Unused};
 use crate::status::need;
 
-/// At least the bytes that a new counter takes.
+/// At least the number of bytes that a new counter takes.
 const COUNTER_BYTES: usize = 64 << 10;
 
 impl Kind for Counter {
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn throng_counter_next(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_counter_next_many(
     counter: *mut Handle<Counter>,
-    count: u32,
+    count: u64,
     first: *mut u64,
 ) -> c_int {
     // SAFETY: the contract of the header.

@@ -1,9 +1,9 @@
 //! Opaque handles.
 //!
-//! A handle begins with a word that names its kind while it lives and is overwritten when it is destroyed. The
-//! memory of a destroyed handle is kept for the next one of its kind and is never given back. So a call with a
-//! destroyed handle reads memory that is still there, and is answered by an error, until another handle
-//! gets the same address.
+//! A handle begins with a word that names its kind while it lives and is overwritten when it is
+//! destroyed. The memory of a destroyed handle is kept for the next one of its kind and is never
+//! freed. So a call with a destroyed handle reads memory that still exists, and returns an error,
+//! until another handle gets the same address.
 //!
 //! | word | means |
 //! |---|---|
@@ -27,11 +27,11 @@ pub trait Kind: Send + Sync + Sized + 'static {
     /// The first word of a live handle. No two kinds have the same.
     const MAGIC: u64;
 
-    /// The destroyed handles of this kind.
+    /// Returns the destroyed handles of this kind.
     fn unused() -> &'static Unused<Self>;
 }
 
-/// What a handle points to.
+/// The target of a handle.
 #[repr(C)] // The word comes first.
 #[derive(Debug)]
 pub struct Handle<T> {
@@ -100,7 +100,8 @@ unsafe fn magic<'a, T: Kind>(handle: *const Handle<T>) -> Result<&'a AtomicU64, 
     if handle.is_null() || !handle.is_aligned() {
         return Err(Status::EHandle);
     }
-    // SAFETY: the memory is readable, says the caller. It is only read until it is known to be a handle.
+    // SAFETY: the memory is readable, as the caller promises. It is only read until it is known to
+    // be a handle.
     Ok(unsafe { &*handle.cast() })
 }
 
@@ -126,8 +127,8 @@ pub unsafe fn value<'a, T: Kind>(handle: *const Handle<T>) -> Result<&'a T, Stat
 /// Destroys a handle and returns its value, unless `check` of the value fails.
 ///
 /// # Errors
-/// [`Status::EHandle`] if it is null, destroyed or of another kind; else the error of `check`, and the handle
-/// is alive as before.
+/// [`Status::EHandle`] if it is null, destroyed or of another kind; otherwise the error of `check`,
+/// and the handle is alive as before.
 ///
 /// # Safety
 /// `handle` is null or points to readable memory, and no other call uses its value after `check`.
@@ -149,7 +150,8 @@ pub unsafe fn destroy<T: Kind>(
         magic.store(T::MAGIC, Release);
         return Err(status);
     }
-    // SAFETY: no other call uses the value any more, says the caller; new calls find the handle destroyed.
+    // SAFETY: no other call uses the value any more, as the caller promises; new calls find the
+    // handle destroyed.
     let value = unsafe { (*cell).take() };
     T::unused().keep(handle);
     value.ok_or(Status::EHandle)

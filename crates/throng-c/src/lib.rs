@@ -6,9 +6,9 @@
 //! | part | what it does |
 //! |---|---|
 //! | [`status`] | error codes, their texts, and [`status::guard`]: no panic crosses the border |
-//! | [`handle`] | the opaque handles, each with a word that tells whether it is alive and of which kind |
-//! | [`call`] | what all functions do: look at the handle, do their part, write the result |
-//! | [`throng_c_common`] | what the library to be preloaded has, too: barriers that can be destroyed at once |
+//! | [`handle`] | the opaque handles, each with a word that says whether it is alive and of which kind |
+//! | [`call`] | the common part of all functions: check the handle, do their part, write the result |
+//! | [`throng_c_common`] | shared with the library to be preloaded: barriers that can be destroyed at once |
 //! | [`counter`], [`barrier`], [`team`], [`queue`], [`pool`], [`index`] | one file for each group of functions |
 //!
 //! # Safety

@@ -10,7 +10,7 @@ use crate::handle::{Handle, Kind, Unused};
 use crate::queue::Item;
 use crate::status::{Status, need};
 
-/// At least the bytes that a new pool takes.
+/// At least the number of bytes that a new pool takes.
 const POOL_BYTES: usize = 64 << 10;
 
 impl Kind for Pool<Item> {
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn throng_pool_push(
     unsafe { call::act(pool, push) }
 }
 
-/// Pops a job; waits for one.
+/// Pops a job. Waits for one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_pool_pop(
     pool: *mut Handle<Pool<Item>>,
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn throng_pool_pop(
     unsafe { call::get(pool, job, pop) }
 }
 
-/// Pops a job, if there is one.
+/// Pops a job if there is one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_pool_try_pop(
     pool: *mut Handle<Pool<Item>>,
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn throng_pool_try_pop(
     unsafe { call::get(pool, job, pop) }
 }
 
-/// Pops a job; waits for one, for `nanoseconds` at most.
+/// Pops a job. Waits for one, for `nanoseconds` at most.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_pool_pop_timeout(
     pool: *mut Handle<Pool<Item>>,
@@ -74,9 +74,8 @@ pub unsafe extern "C" fn throng_pool_pop_timeout(
     nanoseconds: u64,
 ) -> c_int {
     let timeout = Duration::from_nanos(nanoseconds);
-    let pop = |pool: &Pool<Item>| {
-        pool.pop_timeout(timeout).map(Item::into_inner).map_err(Status::in_time)
-    };
+    let pop =
+        |pool: &Pool<Item>| pool.pop_timeout(timeout).map(Item::into_inner).map_err(Status::from);
     // SAFETY: the contract of the header.
     unsafe { call::get(pool, job, pop) }
 }
@@ -92,7 +91,7 @@ pub unsafe extern "C" fn throng_pool_close(pool: *mut Handle<Pool<Item>>) -> c_i
     unsafe { call::act(pool, close) }
 }
 
-/// Writes how many jobs are in the pool.
+/// Writes the number of jobs in the pool.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_pool_length(
     pool: *mut Handle<Pool<Item>>,

@@ -5,13 +5,12 @@ use std::sync::atomic::AtomicPtr;
 use std::time::Duration;
 
 use throng::Queue;
-use throng::pool::QueueShape;
 
 use crate::call;
 use crate::handle::{Handle, Kind, Unused};
 use crate::status::{Status, need};
 
-/// A pointer of C that goes from thread to thread.
+/// A pointer of C that passes from thread to thread.
 pub type Item = AtomicPtr<c_void>;
 
 impl Kind for Queue<Item> {
@@ -23,21 +22,23 @@ impl Kind for Queue<Item> {
     }
 }
 
-/// Returns a queue for `capacity` items; 0: without a bound.
+/// Returns a queue for `capacity` items; 0 means without a bound.
 fn build(capacity: usize) -> Result<Queue<Item>, Status> {
     /// A slot has the item and a word.
     const FOR_EACH: usize = 16;
     const FOR_ALL: usize = 64 << 10;
-    if capacity > QueueShape::MOST_CAPACITY {
+    if capacity > Queue::<Item>::MAX_CAPACITY {
         return Err(Status::EInval);
     }
     let slots = if capacity == 0 { 0 } else { capacity.next_power_of_two() };
     need(slots.saturating_mul(FOR_EACH).saturating_add(FOR_ALL))?;
-    let shape = if capacity == 0 { QueueShape::UNBOUNDED } else { QueueShape::bounded(capacity) };
-    Queue::on_machine(shape).map_err(|_| Status::EInval)
+    if capacity == 0 {
+        return Ok(Queue::unbounded());
+    }
+    Queue::try_bounded(capacity).map_err(|_| Status::EInval)
 }
 
-/// Makes a queue for `capacity` items; 0: without a bound.
+/// Makes a queue for `capacity` items; 0 means without a bound.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_queue_new(
     capacity: usize,
@@ -47,7 +48,7 @@ pub unsafe extern "C" fn throng_queue_new(
     unsafe { call::make(queue, || build(capacity)) }
 }
 
-/// Pushes an item; waits for room.
+/// Pushes an item. Waits for room.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_queue_push(
     queue: *mut Handle<Queue<Item>>,
@@ -69,24 +70,22 @@ pub unsafe extern "C" fn throng_queue_try_push(
     unsafe { call::act(queue, push) }
 }
 
-/// Pushes an item; waits for room, for `nanoseconds` at most.
+/// Pushes an item. Waits for room, for `nanoseconds` at most.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_queue_push_timeout(
     queue: *mut Handle<Queue<Item>>,
     item: *mut c_void,
     nanoseconds: u64,
 ) -> c_int {
-    let push = |queue: &Queue<Item>| match queue
-        .push_timeout(Item::new(item), Duration::from_nanos(nanoseconds))
-    {
-        Err(error) if error.is_full() => Err(Status::ETimedOut),
-        pushed => Ok(pushed.map(|()| Status::Ok)?),
+    let push = |queue: &Queue<Item>| {
+        queue.push_timeout(Item::new(item), Duration::from_nanos(nanoseconds))?;
+        Ok(Status::Ok)
     };
     // SAFETY: the contract of the header.
     unsafe { call::act(queue, push) }
 }
 
-/// Pops the oldest item; waits for one.
+/// Pops the oldest item. Waits for one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_queue_pop(
     queue: *mut Handle<Queue<Item>>,
@@ -97,7 +96,7 @@ pub unsafe extern "C" fn throng_queue_pop(
     unsafe { call::get(queue, item, pop) }
 }
 
-/// Pops the oldest item, if there is one.
+/// Pops the oldest item if there is one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_queue_try_pop(
     queue: *mut Handle<Queue<Item>>,
@@ -108,7 +107,7 @@ pub unsafe extern "C" fn throng_queue_try_pop(
     unsafe { call::get(queue, item, pop) }
 }
 
-/// Pops the oldest item; waits for one, for `nanoseconds` at most.
+/// Pops the oldest item. Waits for one, for `nanoseconds` at most.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_queue_pop_timeout(
     queue: *mut Handle<Queue<Item>>,
@@ -117,7 +116,7 @@ pub unsafe extern "C" fn throng_queue_pop_timeout(
 ) -> c_int {
     let timeout = Duration::from_nanos(nanoseconds);
     let pop = |queue: &Queue<Item>| {
-        queue.pop_timeout(timeout).map(Item::into_inner).map_err(Status::in_time)
+        queue.pop_timeout(timeout).map(Item::into_inner).map_err(Status::from)
     };
     // SAFETY: the contract of the header.
     unsafe { call::get(queue, item, pop) }
@@ -134,7 +133,7 @@ pub unsafe extern "C" fn throng_queue_close(queue: *mut Handle<Queue<Item>>) -> 
     unsafe { call::act(queue, close) }
 }
 
-/// Writes how many items are in the queue.
+/// Writes the number of items in the queue.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_queue_length(
     queue: *mut Handle<Queue<Item>>,

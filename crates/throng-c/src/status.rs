@@ -1,13 +1,13 @@
-//! Error codes, and the border that no panic crosses.
+//! Error codes, and the guard that no panic passes.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use throng::pool::{Closed, PopError, PushError};
+use throng::queue::{Closed, PopError, PopTimeoutError, PushError, PushTimeoutError};
 use throng_c_common::memory;
 
-/// What a call returns: `THRONG_OK`, `THRONG_LEADER`, or an error.
+/// The result of a call: `THRONG_OK`, `THRONG_LEADER`, or an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Status {
@@ -31,14 +31,14 @@ pub enum Status {
     EClosed = 7,
     /// Another thread uses the handle.
     EBusy = 8,
-    /// A mistake in the library: a panic was caught at the border.
+    /// An error in the library: a panic was caught.
     EInternal = 9,
     /// There is no memory.
     ENoMem = 10,
 }
 
 impl Status {
-    /// All of them, with their names in C.
+    /// All statuses, with their names in C.
     pub const ALL: [(&'static str, Status); 12] = [
         ("THRONG_LEADER", Status::Leader),
         ("THRONG_OK", Status::Ok),
@@ -74,17 +74,6 @@ impl Status {
     }
 }
 
-impl Status {
-    /// Returns the status of a timed pop that got nothing.
-    #[must_use]
-    pub const fn in_time(error: PopError) -> Self {
-        match error {
-            PopError::Empty => Status::ETimedOut,
-            PopError::Closed => Status::EClosed,
-        }
-    }
-}
-
 impl<T> From<Closed<T>> for Status {
     fn from(_: Closed<T>) -> Self {
         Status::EClosed
@@ -97,6 +86,21 @@ impl<T> From<PushError<T>> for Status {
     }
 }
 
+impl<T> From<PushTimeoutError<T>> for Status {
+    fn from(error: PushTimeoutError<T>) -> Self {
+        if error.is_timeout() { Status::ETimedOut } else { Status::EClosed }
+    }
+}
+
+impl From<PopTimeoutError> for Status {
+    fn from(error: PopTimeoutError) -> Self {
+        match error {
+            PopTimeoutError::Timeout => Status::ETimedOut,
+            PopTimeoutError::Closed => Status::EClosed,
+        }
+    }
+}
+
 impl From<PopError> for Status {
     fn from(error: PopError) -> Self {
         match error {
@@ -106,7 +110,7 @@ impl From<PopError> for Status {
     }
 }
 
-/// Makes sure that there are `bytes` of memory, before a constructor that cannot fail takes them.
+/// Checks that there are `bytes` of memory, before a constructor that cannot fail takes them.
 ///
 /// # Errors
 /// [`Status::ENoMem`] if there are not.
@@ -120,14 +124,14 @@ pub fn guard(body: impl FnOnce() -> Result<Status, Status>) -> c_int {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(status) | Err(status)) => status as c_int,
         Err(payload) => {
-            // To drop it could panic again.
+            // Dropping it could panic again.
             mem::forget(payload);
             Status::EInternal as c_int
         }
     }
 }
 
-/// Writes `value` to where C wants it.
+/// Writes `value` to the pointer for a result.
 ///
 /// # Errors
 /// [`Status::EInval`] if `to` is null or not aligned for its type.
@@ -136,12 +140,12 @@ pub fn guard(body: impl FnOnce() -> Result<Status, Status>) -> c_int {
 /// `to` is null, not aligned, or can be written.
 pub unsafe fn put<T>(to: *mut T, value: T) -> Result<(), Status> {
     writable(to)?;
-    // SAFETY: it is neither null nor unaligned, so it can be written, says the caller.
+    // SAFETY: it is neither null nor unaligned, so it can be written, as the caller promises.
     unsafe { to.write(value) };
     Ok(())
 }
 
-/// Tells whether `to` may be written.
+/// Checks that `to` may be written.
 ///
 /// # Errors
 /// [`Status::EInval`] if `to` is null or not aligned for its type.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use throng::Barrier;
-use throng::barrier::{Member, Shape, Shaped};
+use throng::barrier::Member;
 use throng_c_common::meeting;
 
 use crate::barrier::status_of;
@@ -14,10 +14,10 @@ use crate::call;
 use crate::handle::{self, Handle, Kind, Unused};
 use crate::status::{Status, guard, need, writable};
 
-/// A member of a team. A wait needs it alone, so a second call at the same time is answered by an error.
+/// A member of a team. A wait needs it alone, so a second call at the same time returns an error.
 #[derive(Debug)]
 pub struct TeamMember {
-    member: Mutex<Member<Shaped>>,
+    member: Mutex<Member>,
     rank: u32,
 }
 
@@ -32,7 +32,7 @@ impl Kind for TeamMember {
 
 impl TeamMember {
     #[inline]
-    fn alone(&self) -> Result<MutexGuard<'_, Member<Shaped>>, Status> {
+    fn alone(&self) -> Result<MutexGuard<'_, Member>, Status> {
         match self.member.try_lock() {
             Ok(member) => Ok(member),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
@@ -43,7 +43,7 @@ impl TeamMember {
 
 /// Makes a team, and returns its handles by rank.
 fn build(members: usize) -> Result<Vec<*mut Handle<TeamMember>>, Status> {
-    if !(1..=Shape::MOST_MEMBERS).contains(&members) {
+    if !(1..=Barrier::MAX_THREADS).contains(&members) {
         return Err(Status::EInval);
     }
     need(meeting::bytes(members))?;
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn throng_member_abort(member: *mut Handle<TeamMember>) ->
     unsafe { call::act(member, abort) }
 }
 
-/// Tells whether the barrier of the team is broken.
+/// Writes whether the barrier of the team is broken.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn throng_member_is_broken(
     member: *mut Handle<TeamMember>,

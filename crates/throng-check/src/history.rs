@@ -1,4 +1,4 @@
-//! What was called when, and what came back.
+//! Histories: calls with their times and results.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
@@ -10,20 +10,20 @@ pub use queue::{Answer, Asked, Journal, Request};
 /// One call of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// When it began, or earlier.
+    /// The time when it began, or earlier.
     pub started: u64,
-    /// When it was over, or later, and the number it got; `None` while it is in progress.
+    /// The time when it ended, or later, and the number it got; `None` while it is in progress.
     pub ended: Option<(u64, u64)>,
 }
 
 impl Call {
-    /// A finished call.
+    /// Returns a finished call.
     #[must_use]
     pub const fn finished(started: u64, ended: u64, value: u64) -> Self {
         Call { started, ended: Some((ended, value)) }
     }
 
-    /// A call that never came back.
+    /// Returns a call that never ended.
     #[must_use]
     pub const fn in_progress(started: u64) -> Self {
         Call { started, ended: None }
@@ -33,7 +33,7 @@ impl Call {
 /// Records calls in a world where one processor runs at a time: loom, shuttle, the simulator.
 ///
 /// Its clock ticks at the start and at the end of every call, so no two events are at the same
-/// time. Neither clock nor log is part of the machine: recording disturbs nothing.
+/// time. Neither clock nor log is part of the machine, so recording disturbs nothing.
 ///
 /// ```
 /// use throng_check::history::{Call, Recorder};
@@ -62,7 +62,7 @@ impl Recorder {
         value
     }
 
-    /// The calls so far, in the order in which they started.
+    /// Returns the calls so far, in the order in which they started.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -76,28 +76,28 @@ impl Recorder {
 /// One visit to a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Visit {
-    /// When it began, or earlier.
+    /// The time when it began, or earlier.
     pub entered: u64,
-    /// When it was over, or later, and whether the visitor led; `None` while it waits, and where it
-    /// was told that the barrier is broken.
+    /// The time when it ended, or later, and whether the visitor led. `None` while it waits, and if
+    /// the barrier was broken.
     pub left: Option<(u64, bool)>,
 }
 
 impl Visit {
-    /// A visit that is over.
+    /// Returns a visit that has ended.
     #[must_use]
     pub const fn over(entered: u64, left: u64, leads: bool) -> Self {
         Visit { entered, left: Some((left, leads)) }
     }
 
-    /// A visit that did not end with a meeting.
+    /// Returns a visit that did not end with a meeting.
     #[must_use]
     pub const fn in_progress(entered: u64) -> Self {
         Visit { entered, left: None }
     }
 }
 
-/// Records visits as [`Recorder`] does calls, for each visitor its own.
+/// Records visits as [`Recorder`] records calls, separately for each visitor.
 ///
 /// ```
 /// use throng_check::history::{Register, Visit};
@@ -112,7 +112,7 @@ pub struct Register {
 }
 
 impl Register {
-    /// For so many visitors.
+    /// Returns a register for `count` visitors.
     #[must_use]
     pub fn for_visitors(count: usize) -> Self {
         Register {
@@ -121,17 +121,17 @@ impl Register {
         }
     }
 
-    /// For how many visitors.
+    /// Returns the number of visitors.
     #[must_use]
     pub fn visitors(&self) -> usize {
         self.visits.len()
     }
 
-    /// Makes a visit of `visitor`, which tells whether it leads, and records it. One that fails is
-    /// recorded as one that is not over.
+    /// Makes a visit of `visitor`, which returns whether it leads, and records it. A visit that
+    /// fails is recorded as one that has not ended.
     ///
     /// # Errors
-    /// As `visit` does.
+    /// The error of `visit`.
     pub fn visit<E>(
         &self,
         visitor: usize,
@@ -147,7 +147,7 @@ impl Register {
         Ok(leads)
     }
 
-    /// The visits so far, for each visitor in order.
+    /// Returns the visits so far, for each visitor in order.
     #[must_use]
     pub fn visits(&self) -> Vec<Vec<Visit>> {
         let visits = |visits: &Mutex<Vec<Visit>>| {

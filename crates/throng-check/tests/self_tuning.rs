@@ -1,25 +1,25 @@
-//! What the proof in `counter/self_tuning/README.md` says, on the simulator: self-tuning trees that
-//! change at every visit, with processors stopped for long at every step, counted and then looked at.
-//! And the same trees on real threads.
+//! Checks the proof in `classic/counter/self_tuning/README.md` on the simulator. Self-tuning trees
+//! change at every visit, processors are stopped for long at every step, and the trees are counted
+//! and then inspected. Also runs the same trees on real threads.
 
 use std::sync::Barrier;
 use std::thread;
 
-use throng::counter::diffracting::{StarvationFree, Toggle};
-use throng::counter::self_tuning::policy::Policy;
-use throng::counter::self_tuning::{LeafInUse, Quorum, SelfTuning, Settled, TuningShape};
-use throng::counter::{Counting, Method, Shape};
-use throng::machine::Native;
+use throng::machine::{Machine, Native};
+use throng::structures::counter::diffracting::{StarvationFree, Toggle};
+use throng::structures::counter::self_tuning::policy::Policy;
+use throng::structures::counter::self_tuning::{Quorum, SelfTuning, Settled, TuningShape};
+use throng::structures::counter::{Counting, Method, Shape};
 use throng_check::history::Recorder;
 use throng_check::spec::check_counting;
 use throng_sim::{End, Faults, MachineSpec, Outcome, Sim, Simulation};
 
 const SEEDS: u64 = 60;
 
-/// Longer than all else together takes.
+/// Longer than everything else takes together.
 const LONG: u64 = 1_000_000;
 
-/// A tree and what was taken from it.
+/// A tree and the numbers taken from it.
 struct Shared<B: Settled<Sim>> {
     tree: SelfTuning<Sim, B>,
     recorder: Recorder,
@@ -35,10 +35,11 @@ struct Run {
     faults: Faults,
 }
 
-/// Any level, at any visit, whoever else is there.
+/// Returns the shape of a tree whose leaves may move to any level, at any visit, with any other
+/// processors.
 fn restless(deepest: u32, quorum: Quorum) -> TuningShape {
     let usual = TuningShape::for_processors(8);
-    TuningShape { deepest, policy: Policy::Restless, quorum, spin: 4, ..usual }
+    usual.deepest(deepest).policy(Policy::Restless).quorum(quorum).spin(4)
 }
 
 impl Run {
@@ -61,7 +62,8 @@ impl Run {
         simulation.run(setup, body).expect("the simulation can be set up")
     }
 
-    /// Runs to the end: no deadlock, every number once; and at rest the tree holds what we counted.
+    /// Runs to the end: no deadlock, every number once. At rest the tree must hold what was
+    /// counted.
     fn check<B: Settled<Sim>>(&self) -> Outcome<Shared<B>, ()> {
         let outcome = self.of::<B>();
         let known = || {
@@ -75,24 +77,28 @@ impl Run {
         let tree = &outcome.shared.tree;
         assert!(tree.is_at_rest(), "a trace, a visitor or a lock is left: {}", known());
         let calls = (self.processors * self.calls) as u64;
-        assert!(continues_from(calls, &tree.leaves()), "{:?}, {}", tree.leaves(), known());
+        assert!(continues_from(calls, &leaves(tree)), "{:?}, {}", tree.leaves(), known());
         outcome
     }
 }
 
-/// Whether the leaves, all taken down to the deepest level, give `next` and what follows.
-fn continues_from(next: u64, leaves: &[LeafInUse]) -> bool {
-    let deepest = leaves.iter().map(|leaf| leaf.depth).max().unwrap_or(0);
-    let taken_down = |leaf: &LeafInUse| {
-        let (first, stride) = (leaf.next, 1_u64 << leaf.depth);
-        (0..1_u64 << (deepest - leaf.depth)).map(move |i| first + i * stride)
+/// Returns the depth of each leaf in use, and the number that it gives next.
+fn leaves<M: Machine, B: Settled<M>>(tree: &SelfTuning<M, B>) -> Vec<(u32, u64)> {
+    tree.leaves().iter().map(|leaf| (leaf.depth, leaf.next)).collect()
+}
+
+/// Returns whether the leaves, all expanded to the deepest level, give `next` and what follows.
+fn continues_from(next: u64, leaves: &[(u32, u64)]) -> bool {
+    let deepest = leaves.iter().map(|&(depth, _)| depth).max().unwrap_or(0);
+    let taken_down = |&(depth, first): &(u32, u64)| {
+        (0..1_u64 << (deepest - depth)).map(move |i| first + (i << depth))
     };
     let mut starts: Vec<u64> = leaves.iter().flat_map(taken_down).collect();
     starts.sort_unstable();
     starts.into_iter().eq(next..next + (1 << deepest))
 }
 
-/// How often the tree grew and shrank, and by how many levels at most.
+/// Returns how often the tree grew and shrank, and by how many levels at most.
 fn changes<T>(outcome: &Outcome<T, ()>) -> [(u64, usize); 2] {
     ["grown", "shrunk"].map(|what| {
         let by_levels: Vec<u64> = (0..17).map(|n| outcome.notes.count(what, n)).collect();
@@ -102,14 +108,13 @@ fn changes<T>(outcome: &Outcome<T, ()>) -> [(u64, usize); 2] {
 
 #[test]
 fn leaves_that_continue_are_told_from_those_that_do_not() {
-    let leaf = |depth, next| LeafInUse { depth, next };
-    assert!(continues_from(7, &[leaf(0, 7)]));
-    assert!(continues_from(7, &[leaf(1, 8), leaf(2, 9), leaf(2, 7)]));
-    assert!(!continues_from(7, &[leaf(1, 8), leaf(2, 9), leaf(2, 11)]));
-    assert!(!continues_from(6, &[leaf(0, 7)]));
+    assert!(continues_from(7, &[(0, 7)]));
+    assert!(continues_from(7, &[(1, 8), (2, 9), (2, 7)]));
+    assert!(!continues_from(7, &[(1, 8), (2, 9), (2, 11)]));
+    assert!(!continues_from(6, &[(0, 7)]));
 }
 
-/// The smallest shapes, as loom and shuttle build them, do change.
+/// Checks that the smallest shapes, as loom and shuttle build them, do change.
 fn tiny_trees_change<B: Settled<Sim>>() {
     for (processors, width) in [(2, 2), (3, 2), (2, 4)] {
         let shape = Shape::tiny(processors, width);
@@ -129,7 +134,7 @@ fn tiny_trees_change<B: Settled<Sim>>() {
             assert!(grown.0 > 0, "{width} wide, seed {seed}");
             all = [all[0] + grown.0, all[1] + shrunk.0];
         }
-        // Two leaves wide there is nothing to draw: the first call grows, a later one shrinks.
+        // With two leaves there is nothing to draw: the first call grows, a later one shrinks.
         assert!(all[1] >= if width == 2 { 20 } else { 5 }, "{width} wide: {all:?}");
     }
 }
@@ -140,7 +145,7 @@ fn the_trees_of_other_checks_change() {
     tiny_trees_change::<StarvationFree<Sim>>();
 }
 
-/// One processor after another stops for long at one step after another; so at every step of a grow
+/// Stops one processor after another for long, at one step after another: at every step of a grow
 /// and of a shrink, under each of their locks.
 fn stopped_anywhere<B: Settled<Sim>>(shape: TuningShape, processors: usize, calls: usize) {
     let several = shape.deepest.min(2) as usize;
@@ -185,9 +190,9 @@ fn crowds_with_stalls_are_counted() {
     }
 }
 
-/// A crowd, then one alone: the leaves after either.
+/// Returns the number of leaves after many processors, and after one alone.
 fn leaves_after(policy: Policy) -> (usize, usize) {
-    let shape = TuningShape { policy, ..TuningShape::for_processors(32) };
+    let shape = TuningShape::for_processors(32).policy(policy);
     let run = Run { processors: 32, calls: 60, shape, seed: 1, faults: Faults::none() };
     let crowd = run.check::<Toggle<Sim>>();
     let tree = &crowd.shared.tree;
@@ -224,7 +229,7 @@ fn a_leaf_can_become_several_levels_at_once_and_one_alone_stays_a_leaf() {
     assert_eq!(run(1, 60).check::<Toggle<Sim>>().notes.count("depth", 0), 60);
 }
 
-/// Real threads, and a tree that changes at every visit.
+/// Counts on real threads, with a tree that changes at every visit.
 fn threads_are_counted<B: Settled<Native>>(deepest: u32, quorum: Quorum) {
     const THREADS: usize = 4;
     const CALLS: usize = 20_000;
@@ -242,7 +247,7 @@ fn threads_are_counted<B: Settled<Native>>(deepest: u32, quorum: Quorum) {
     let calls = (THREADS * CALLS) as u64;
     assert!(numbers.into_iter().eq(0..calls), "something twice or missing");
     assert!(tree.is_at_rest());
-    assert!(continues_from(calls, &tree.leaves()), "{:?}", tree.leaves());
+    assert!(continues_from(calls, &leaves(&tree)), "{:?}", tree.leaves());
 }
 
 #[test]

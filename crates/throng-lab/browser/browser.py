@@ -1,4 +1,4 @@
-"""A browser without a window, driven over a pipe: pages are opened as they are, without hooks in them.
+"""A headless browser, driven over a pipe. Pages are opened as they are, without hooks in them.
 
 Chromium's own protocol, which its developer tools speak, is JSON ended by a zero byte. Standard library only.
 """
@@ -28,7 +28,7 @@ PATIENCE_S = 40
 
 
 class Browser:
-    """Chromium with a profile of its own, which is thrown away afterwards."""
+    """Chromium with a profile of its own, which is deleted afterwards."""
 
     def __init__(self, program="chromium"):
         self.profile = tempfile.mkdtemp(prefix="throng-browser-")
@@ -66,7 +66,7 @@ class Browser:
         shutil.rmtree(self.profile, ignore_errors=True)
 
     def command(self, method, session=None, **parameters):
-        """Does something and returns the answer."""
+        """Sends a command and returns its answer."""
         self.last_id += 1
         wanted = self.last_id
         message = {"id": wanted, "method": method, "params": parameters}
@@ -82,7 +82,7 @@ class Browser:
         return answer["result"]
 
     def listen(self, until, what):
-        """Takes messages until something is so; it does not take long where all is well."""
+        """Handles messages until a condition holds, for at most PATIENCE_S seconds."""
         deadline = time.monotonic() + PATIENCE_S
         while not until():
             ready, _, _ = select.select([self.read_end], [], [], max(0, deadline - time.monotonic()))
@@ -147,7 +147,7 @@ class Page:
             self.requests.append(message["request"]["url"])
 
     def size(self, width, height):
-        """The window as large as this; a phone where it is narrow."""
+        """Sets the size of the window; a narrow one is a phone."""
         self.command(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -161,7 +161,7 @@ class Page:
         self.command("Emulation.setEmulatedMedia", features=[feature])
 
     def evaluate(self, script):
-        """The value of an expression on the page; a promise is waited for."""
+        """Returns the value of an expression on the page, after awaiting a promise."""
         answer = self.command(
             "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True, userGesture=True
         )
@@ -171,7 +171,7 @@ class Page:
         return answer["result"].get("value")
 
     def settle(self):
-        """Lets the page draw what has changed, and hears what it has to say."""
+        """Lets the page draw its changes, and handles its messages."""
         self.evaluate("new Promise((go) => requestAnimationFrame(() => setTimeout(go, 0)))")
 
     def mouse(self, x, y, kind="mouseMoved"):
@@ -194,7 +194,7 @@ class Page:
         self.settle()
 
     def picture(self, path, whole=False):
-        """A picture of the window, or of all of the page, for a person to look at."""
+        """Saves a picture of the window, or of the whole page."""
         import base64
 
         answer = self.command("Page.captureScreenshot", format="png", captureBeyondViewport=whole)

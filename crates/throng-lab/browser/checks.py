@@ -1,11 +1,11 @@
-"""Checks with names, counted and reported as cargo does."""
+"""Named checks, counted and reported as cargo does."""
 
 import sys
 import traceback
 
 
 class Checks:
-    """Runs one check after the other; what fails does not stop those that follow."""
+    """Runs one check after the other, also after a failure."""
 
     def __init__(self):
         self.passed = 0
@@ -25,7 +25,7 @@ class Checks:
         sys.stdout.flush()
 
     def finish(self):
-        """Says how it went, in the words of cargo, and ends the program."""
+        """Prints the result in the words of cargo, and ends the program."""
         word = "FAILED" if self.failed else "ok"
         print(f"test result: {word}. {self.passed} passed; {self.failed} failed; 0 ignored;")
         sys.exit(1 if self.failed else 0)
@@ -36,7 +36,7 @@ def same(found, wanted, what):
 
 
 def quiet(page):
-    """A page on which nothing went wrong, and which asked for nothing but itself."""
+    """Checks that the page has no errors and requested nothing but itself."""
     page.settle()
     assert not page.errors, "; ".join(page.errors)
     others = [url for url in page.requests if url != page.address and not url.startswith("data:")]
@@ -44,7 +44,7 @@ def quiet(page):
 
 
 def fits(page):
-    """No part of the page is wider than the window, but for what scrolls in its own box."""
+    """Checks that no part of the page is wider than the window, except inside scrolling boxes."""
     wide = page.evaluate(
         """(() => {
           const room = document.documentElement.clientWidth;
@@ -59,7 +59,7 @@ def fits(page):
 
 
 def contrast(page, selector):
-    """How much lighter the text is than its ground, or the other way round, as accessibility rules have it."""
+    """Returns the contrast ratio of text and background, as defined by the accessibility guidelines."""
     return page.evaluate(
         f"""(() => {{
           const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);

@@ -2,8 +2,8 @@
 
 usage: report.py THRONG SAMPLE.json FIGURES FOLDER [REPORT.json..]
 
-THRONG is the binary; pages go to FOLDER. SAMPLE.json is a made-up survey that has everything in it; the
-others are looked at as well, as far as what is in them goes.
+THRONG is the binary; pages go to FOLDER. SAMPLE.json is an invented survey with every part; the other
+reports are checked as far as they have these parts.
 """
 
 import copy
@@ -20,7 +20,7 @@ EVIL = "</script><script>window.harmed = 1</script><img src=x onerror='window.ha
 
 
 def short(text):
-    """A number with about three digits, as the lab writes it; written again, not copied."""
+    """Formats a number with about three digits, as the lab does; an implementation of its own."""
     number = float(text)
     size = abs(number)
     if size >= 99.95 or size == int(size):
@@ -30,7 +30,7 @@ def short(text):
 
 
 class Report:
-    """A survey, its page, and what must be on it. Numbers stay as they are written."""
+    """A survey, its page, and the expected contents. Numbers stay strings."""
 
     def __init__(self, throng, path, folder, *options):
         self.page = os.path.join(folder, os.path.basename(path).replace(".json", ".html"))
@@ -43,14 +43,14 @@ class Report:
         return self.survey["needs"]
 
     def shown(self, need):
-        """The entrants whose lines are there at first."""
+        """Returns the entrants whose lines are visible at first."""
         pick = (need["advice"] or {}).get("pick")
         known = [one for one in need["entrants"] if any(cell["median"] is not None for cell in one["cells"])]
         return [one for one in known if one["whose"] != "method" or one["name"] in (pick, need["usual"])]
 
     def rows(self):
-        """What must be in the table of all numbers."""
-        of = {"ours": "throng", "method": "paper", "peer": "other"}
+        """Returns the expected table of all numbers."""
+        of = {"ours": "throng", "method": "variant", "peer": "other"}
         for need in self.needs:
             for entrant in need["entrants"]:
                 for cell in entrant["cells"]:
@@ -60,7 +60,7 @@ class Report:
 
 
 def cell_of(entrant, threads):
-    """An entrant on so many threads; none where that was not measured."""
+    """Returns an entrant's cell for a number of threads, or None where it was not measured."""
     return next((cell for cell in entrant["cells"] if cell["threads"] == threads), None)
 
 
@@ -69,7 +69,7 @@ def chart(i):
 
 
 def tip(page):
-    """The lines of the box with numbers; none where it is not shown."""
+    """Returns the lines of the box with numbers, or None where it is hidden."""
     return page.evaluate(
         """(() => {
           const tip = document.getElementById("tip");
@@ -79,7 +79,7 @@ def tip(page):
 
 
 def point(page, i, name, nth):
-    """Where a point of a line is, in the window."""
+    """Returns the place of a line's point in the window."""
     return page.evaluate(
         f"""(() => {{
           const place = {chart(i)};
@@ -93,7 +93,7 @@ def point(page, i, name, nth):
 
 
 def says(found, need, threads):
-    """The box tells the numbers of an entrant as they are in the JSON; returns its name."""
+    """Checks that the box has the numbers of an entrant as in the JSON. Returns its name."""
     assert found, "no numbers are shown"
     entrant = next(one for one in need["entrants"] if one["name"] == found[0])
     cell = cell_of(entrant, threads)
@@ -112,7 +112,7 @@ def says(found, need, threads):
 
 
 def first_lines(report, page):
-    """One chart a need, with a line for each entrant that is not hidden at first."""
+    """Checks for one chart a need, with a line for each entrant that is visible at first."""
     same(page.evaluate("document.querySelectorAll('figure.chart svg[role]').length"), len(report.needs), "charts")
     for i, need in enumerate(report.needs):
         lines = page.evaluate(f"[...{chart(i)}.querySelectorAll('g.line')].map((it) => it.dataset.entrant)")
@@ -130,7 +130,7 @@ def first_lines(report, page):
 
 
 def order_of_points(report, page):
-    """Higher numbers are higher up, and the scale is said."""
+    """Checks that higher numbers are higher up, and that the scale is named."""
     for i, need in enumerate(report.needs):
         for one in report.shown(need):
             ups = [point(page, i, one["name"], nth)[1] for nth in range(len(one["cells"]))]
@@ -146,7 +146,7 @@ def order_of_points(report, page):
 
 
 def pointed(report, page):
-    """Numbers are shown where somebody points, and go away."""
+    """Checks that numbers are shown at the pointer, and vanish when it leaves."""
     for i, need in enumerate(report.needs):
         for one in report.shown(need):
             for nth in {0, len(one["cells"]) - 1}:
@@ -154,7 +154,7 @@ def pointed(report, page):
                 at = point(page, i, one["name"], nth)
                 page.mouse(*at)
                 name = says(tip(page), need, threads)
-                # Two lines may meet in a point: then either may be meant.
+                # Two lines may meet in a point: then either is right.
                 meant = next(other for other in need["entrants"] if other["name"] == name)
                 there = point(page, i, name, meant["cells"].index(cell_of(meant, threads)))
                 assert max(abs(a - b) for a, b in zip(at, there)) < 1.5, f"{name} instead of {one['name']}"
@@ -165,7 +165,7 @@ def pointed(report, page):
 
 
 def walked(report, page):
-    """The keys walk along a line, and to the next one."""
+    """Checks that the arrow keys move along a line, and to the next one."""
     for i, need in enumerate(report.needs):
         page.evaluate(f"{chart(i)}.querySelector('.drawing').scrollIntoView({{ block: 'center' }})")
         page.settle()
@@ -192,7 +192,7 @@ def walked(report, page):
 
 
 def touched(report, page):
-    """A finger does what a pointer does."""
+    """Checks that touch works as the pointer does."""
     one = report.shown(report.needs[0])[0]
     at = point(page, 0, one["name"], -1)
     page.touch(*at)
@@ -200,7 +200,7 @@ def touched(report, page):
 
 
 def switched(report, page):
-    """The legend switches lines off and on, and shows the methods of the papers."""
+    """Checks that the legend switches lines off and on, and shows the methods of the papers."""
     count = lambda i: page.evaluate(f"{chart(i)}.querySelectorAll('g.line').length")
     for i, need in enumerate(report.needs):
         before = count(i)
@@ -227,7 +227,7 @@ def table(page, only_seen=False):
 
 
 def numbers(report, page):
-    """Every number is in the table, to the last digit, and the page carries the same JSON."""
+    """Checks that every number is in the table, to the last digit, and that the page carries the same JSON."""
     rows, wanted = table(page), list(report.rows())
     same(len(rows), len(wanted), "rows")
     for row, should in zip(rows, wanted):
@@ -239,7 +239,7 @@ def numbers(report, page):
 
 
 def sorted_and_filtered(report, page):
-    """The table is sorted by numbers, and filtered by need and name."""
+    """Checks that the table can be sorted by numbers, and filtered by need and name."""
     column = "[...document.querySelectorAll('#raw thead button')].find((it) => it.textContent === 'median')"
     for up in [True, False]:
         page.evaluate(f"{column}.click()")
@@ -261,7 +261,7 @@ def sorted_and_filtered(report, page):
 
 
 def advice(report, page):
-    """Every need has a card that says what to write, and why."""
+    """Checks that every need has a card that says what to write, and why."""
     text = page.evaluate("document.getElementById('advice').innerText")
     same(page.evaluate("document.querySelectorAll('.card').length"), len(report.needs), "cards")
     for need in report.needs:
@@ -274,7 +274,7 @@ def advice(report, page):
 
 
 def colours(page):
-    """Light and dark differ, and both can be read."""
+    """Checks that light and dark differ, and that both are readable."""
     ground = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(ground)
     for dark in [False, True]:
@@ -288,7 +288,7 @@ def colours(page):
 
 
 def heat(report, page):
-    """The map of the cores tells the time between two of them, to pointer and keys."""
+    """Checks that the map of the cores shows the time between two of them, by pointer and keys."""
     times = report.survey["calibration"]["transfer_ns"]
     cores = len(times)
     box = page.evaluate(
@@ -317,7 +317,7 @@ def heat(report, page):
 
 
 def pictures(page):
-    """The figures of the papers can be opened and are seen."""
+    """Checks that the figures of the papers can be opened and are loaded."""
     width = page.evaluate(
         """(async () => {
           const folded = document.querySelector("details.figure");
@@ -332,7 +332,7 @@ def pictures(page):
 
 
 def without_script(browser, report):
-    """All but the charts is there without JavaScript."""
+    """Checks that everything but the charts is there without JavaScript."""
     page = browser.open(report.page, script=False)
     root = page.command("DOM.getDocument", depth=-1)["root"]["nodeId"]
     text = page.command("DOM.getOuterHTML", nodeId=root)["outerHTML"]
@@ -348,7 +348,7 @@ def without_script(browser, report):
 
 
 def harmless(report, page):
-    """Text of the data is shown as text."""
+    """Checks that text of the data is shown as text."""
     same(page.evaluate("window.harmed"), None, "code of the data ran")
     same(page.evaluate("document.scripts.length"), 2, "scripts")
     same(page.evaluate("document.querySelectorAll('main img').length"), 0, "pictures")
@@ -359,7 +359,7 @@ def harmless(report, page):
 
 
 def variants(sample):
-    """Other surveys, made from the sample."""
+    """Makes other surveys from the sample."""
     large = copy.deepcopy(sample)
     cores = 24
     times = [[0.0 if i == j else 40.5 + 7 * abs(i // 8 - j // 8) + j / 8 for j in range(cores)] for i in range(cores)]
@@ -389,13 +389,13 @@ def variants(sample):
 
 
 def all_of(checks, browser, report, name):
-    """What must hold of every survey."""
+    """Runs the checks that apply to every survey."""
     page = browser.open(report.page)
     checks.run(f"{name}: every number as in the JSON", numbers, report, page)
     checks.run(f"{name}: a card for every need", advice, report, page)
     checks.run(f"{name}: a chart for every need, a line for every entrant", first_lines, report, page)
     checks.run(f"{name}: more is higher up", order_of_points, report, page)
-    checks.run(f"{name}: numbers where somebody points", pointed, report, page)
+    checks.run(f"{name}: numbers at the pointer", pointed, report, page)
     checks.run(f"{name}: numbers for the keys", walked, report, page)
     checks.run(f"{name}: lines are switched", switched, report, page)
     checks.run(f"{name}: sorted and filtered", sorted_and_filtered, report, page)

@@ -17,7 +17,7 @@ PATIENCE_S = 40
 
 
 class Server:
-    """The program at work; ended as by Ctrl-C."""
+    """The running program; ended as by Ctrl-C."""
 
     def __init__(self, throng, *options):
         command = [throng, "watch", "--port", "0", *options]
@@ -34,7 +34,7 @@ def text(page, name):
 
 
 def until(page, what, is_so):
-    """Waits until something is so on the page."""
+    """Waits until a condition holds on the page."""
     deadline = time.monotonic() + PATIENCE_S
     while not is_so():
         assert time.monotonic() < deadline, f"{what}, {PATIENCE_S} s later: {text(page, 'headline')!r}"
@@ -71,7 +71,7 @@ def shows_a_word(page):
 
 
 def moves(page):
-    """Changes of shape for good; trials are none."""
+    """Returns the number of lasting changes of shape, without trials."""
     return int("".join(digit for digit in text(page, "moves") if digit.isdigit()))
 
 
@@ -129,8 +129,8 @@ def main():
         page = browser.open(server.address)
         checks.run("watch: live", until, page, "live", lambda: is_live(page))
         checks.run("watch: one word, a drawing, a line", shows_a_word, page)
-        checks.run("watch: groups in a crowd, one word again", grows_and_shrinks, page)
-        checks.run("watch: nothing went wrong, nobody else was asked", asks_for_its_own, page, server.address)
+        checks.run("watch: groups for many processors, one word for few", grows_and_shrinks, page)
+        checks.run("watch: no errors, no foreign requests", asks_for_its_own, page, server.address)
         checks.run("watch: phones, light and dark", is_for_phones_and_nights, page)
         checks.run("watch: says when the program has ended", tells_when_it_is_alone, page, server)
         page.close()

@@ -19,7 +19,7 @@
 
 enum kind { REPETITIONS, MEASURE, ACCOMPANY };
 
-/* Time that passed and time on cores, in nanoseconds. */
+/* Elapsed time and processor time, in nanoseconds. */
 struct clocks {
     double wall, cpu;
 };
@@ -27,7 +27,7 @@ struct clocks {
 /* A histogram with 64 steps for each doubling: to 2 %. */
 enum { STEP_BITS = 6, STEPS = 1 << STEP_BITS, SLOTS = (64 - STEP_BITS) * STEPS };
 
-/* What the first thread knows. */
+/* State of the first thread. */
 struct laps {
     double started, last, sum;
     struct clocks began, took;
@@ -37,7 +37,7 @@ struct laps {
 };
 
 static struct laps laps;
-/* Work before each round: so many steps. */
+/* Work before each round, in steps. */
 static unsigned long work_steps;
 /* The number of the last round. */
 static struct {
@@ -108,7 +108,7 @@ static void tell(const char *line) {
     fflush(stdout);
 }
 
-/* A round is over. Returns whether it was the last one to measure. */
+/* Records the end of a round. Returns whether it was the last one to measure. */
 static int lap(struct plan plan) {
     double now = now_ns(), took = now - laps.last;
     laps.last = now;
@@ -147,7 +147,7 @@ static int lap(struct plan plan) {
     return 1;
 }
 
-/* What each thread does. */
+/* The program of each thread. */
 static void all_laps(struct plan plan, int rank) {
     struct witness self = {.rank = rank, .threads = plan.threads, .mask = SAMPLED - 1};
     int is_enough = 0;

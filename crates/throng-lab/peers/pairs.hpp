@@ -1,4 +1,4 @@
-// What the programs here share: the case `pairs` of `throng bench everyday`.
+// Shared by these programs: the case `pairs` of `throng bench everyday`.
 //
 // Every thread pushes one item and pops one, until the time is up. With a number of nanoseconds, about that
 // much work comes before each call, and every call is timed; `untimed` has no work and no clock. Every item is
@@ -14,7 +14,7 @@
 
 namespace pairs {
 
-// What went in or came out.
+// Totals of the items pushed or popped.
 struct Totals {
     std::uint64_t count = 0, sum = 0, squares = 0;
 
@@ -40,7 +40,7 @@ struct alignas(128) Shared {
     std::atomic<int> ready{0};
 };
 
-// What one thread comes back with.
+// The result of one thread.
 struct alignas(128) Outcome {
     std::uint64_t pushed = 0, pairs = 0;
     Totals popped;
@@ -65,7 +65,7 @@ inline void pin(int rank, int threads) {
     }
 }
 
-// A thread at its work.
+// The program of a thread.
 template <class Queue, bool IS_TIMED> class Thread {
   public:
     Thread(Queue &queue, const Plan &plan, int rank, Outcome &outcome)
@@ -110,7 +110,7 @@ template <class Queue, bool IS_TIMED> class Thread {
         }
     }
 
-    // Reads the clock after the work that comes before a call. Without work the call follows at once.
+    // Reads the clock after the work before a call. Without work the call follows at once.
     Clock::time_point work_until(Clock::time_point now) {
         if (!has_work)
             return now;

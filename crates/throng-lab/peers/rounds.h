@@ -1,6 +1,6 @@
-/* What the programs here share: the same workload as `throng bench barriers`.
+/* Shared by these programs: the same workload as `throng bench barriers`.
  *
- * Threads meet, round after round, with nothing in between. Rounds come in blocks; the first thread
+ * Threads wait at the barrier, round after round, without work in between. Rounds come in blocks; the first thread
  * reads the clock around each block. Blocks grow while warming up, until one takes a millisecond. */
 #ifndef ROUNDS_H
 #define ROUNDS_H
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-/* One round in so many is checked while measuring; all are while warming up. */
+/* One round in this many is checked while measuring; in the warm-up all are. */
 enum { SAMPLED = 64, LINE = 128, MOST_THREADS = 1024, MOST_REPETITIONS = 1000 };
 
 struct plan {
@@ -85,7 +85,7 @@ static void pin(int rank, int threads) {
     }
 }
 
-/* A thread's part in the check: it writes its round before it waits, and looks at another's after. */
+/* A thread's part in the check: it writes its round before it waits, and reads another's after. */
 struct witness {
     int rank, threads;
     unsigned long round, mask, looks;
@@ -107,17 +107,17 @@ static inline void leaves(struct witness *self) {
 
 #include "laps.h"
 
-/* What the first thread tells the others: the length of the next block, 0 at the end. Written
+/* Set by the first thread for all: the length of the next block, 0 at the end. Written
  * between two meetings and read after the second. */
 static atomic_ulong next_block;
 static atomic_ulong next_mask;
 
-/* What the first thread knows of a repetition. */
+/* State of the first thread in a repetition. */
 struct course {
     double least_ns, warmed_ns, time_ns, rounds;
 };
 
-/* After a block: the first thread decides on the next. */
+/* After a block, sets the length of the next. Called by the first thread. */
 static void decide(struct course *course, unsigned long block, unsigned long mask, double took_ns) {
     if (mask != 0) {
         course->time_ns += took_ns;
@@ -183,7 +183,7 @@ static struct plan plan_of(int count, char **typed) {
     return plan;
 }
 
-/* What each thread does. */
+/* The program of each thread. */
 static void all_repetitions(struct plan plan, int rank) {
     if (plan.kind != REPETITIONS) {
         all_laps(plan, rank);
@@ -198,7 +198,7 @@ static void all_repetitions(struct plan plan, int rank) {
     }
 }
 
-/* Prints the results; tells the exit code. */
+/* Prints the results. Returns the exit code. */
 static int report(struct plan plan) {
     if (atomic_load(&somebody_was_early)) {
         fprintf(stderr, "error: %s did not hold on %d threads\n", plan.name, plan.threads);

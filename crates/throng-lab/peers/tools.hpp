@@ -1,4 +1,4 @@
-// What a measurement needs beside the queue: arguments, work, a histogram, a backoff. All as the lab has them.
+// Tools of a measurement: arguments, work, a histogram, a backoff. All as the lab has them.
 #pragma once
 
 #include <immintrin.h>
@@ -18,7 +18,7 @@ namespace pairs {
 
 constexpr std::size_t CAPACITY = 4096;
 constexpr int MOST_THREADS = 1024;
-// Pairs between two looks at the phase.
+// Pairs between two checks of the phase.
 constexpr int STINT = 32;
 // Bits of an item that number the items of one thread.
 constexpr int NUMBER_BITS = 48;
@@ -34,7 +34,7 @@ inline std::uint64_t nanoseconds(Clock::duration time) {
     std::exit(code);
 }
 
-// What was typed: CASE THREADS REPETITION MILLISECONDS.
+// The typed arguments: CASE THREADS REPETITION MILLISECONDS.
 struct Plan {
     bool is_timed = false;
     unsigned work_ns = 0;
@@ -159,7 +159,7 @@ class Histogram {
     std::uint64_t longest = 0;
 };
 
-// Pauses that get longer, and then lets others run: the same loop for all that have no way to wait.
+// Pauses of growing length, then yields: the same loop for all queues that cannot wait.
 class Backoff {
   public:
     void wait() {

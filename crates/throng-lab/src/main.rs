@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use throng_lab::cli::Arguments;
-use throng_lab::{output, simulated};
+use throng_lab::commands::{Arguments, run};
+use throng_papers::{output, workloads};
 
 fn main() -> ExitCode {
-    simulated::silence_caught_panics();
-    match throng_lab::run(Arguments::parse()) {
+    workloads::silence_caught_panics();
+    match run(Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let prefix = if error.is_finding() { "" } else { "error: " };

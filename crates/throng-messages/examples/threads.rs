@@ -1,7 +1,7 @@
 //! A diffracting tree and a barrier of messages, between threads.
 //!
-//! Eight clients ask for numbers in three phases. A barrier after each phase: when all have passed it, no
-//! request is on its way, and the numbers given out so far are exactly 0..m-1.
+//! Eight clients ask for numbers in three phases, with a barrier after each phase. When all have
+//! passed it, no request is in flight, and the numbers given out so far are exactly 0..m-1.
 
 use std::error::Error;
 use std::thread;
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     let mut numbers = Vec::new();
                     for phase in 1..=PHASES {
                         numbers.extend((0..EACH).map(|_| client.next()));
-                        member.wait().expect("everybody stays until the end");
+                        member.wait().expect("all members stay until the end");
                         let so_far = u64::from(phase * EACH * CLIENTS);
                         assert!(numbers.iter().all(|&number| number < so_far));
                     }

@@ -1,22 +1,22 @@
-//! A balancer that is one toggle, and the ways out of balancers.
+//! A balancer that is one toggle, and the outputs of balancers.
 //!
-//! A toggle sends the tokens that reach it left, right, left, right ... so at rest as many have gone left
-//! as right, or one more. It is the second half of a diffracting balancer
-//! ([`Plan::diffracting_tree`](crate::Plan::diffracting_tree)) and the whole of a balancer of a counting
-//! network ([`Plan::counting_network`](crate::Plan::counting_network)): there, no matter from which of
-//! its two wires a token comes, since a message tells everything there is to know.
+//! A toggle sends the tokens that reach it left, right, left, right ... so when no token is inside,
+//! as many have gone left as right, or one more. It is the second half of a diffracting balancer
+//! ([`Plan::diffracting_tree`](crate::Plan::diffracting_tree)) and the whole of a balancer of a
+//! counting network ([`Plan::counting_network`](crate::Plan::counting_network)). There it does not
+//! matter from which of its two wires a token comes, since the message has all information.
 //!
-//! Tokens that travel together count as many: the toggle sends half of them left and half right, and the odd
-//! one to the side that is next. It does with them what it would have done had they come one by one.
+//! Tokens that travel together count as many. The toggle sends half of them left and half right,
+//! and the odd one to the side that is next. It treats them as if they had come one by one.
 //!
-//! A toggle keeps no token: what reaches it leaves it in the same event. If its node dies, the tokens on
-//! their way to it are lost with it, and their askers wait for ever.
+//! A toggle keeps no token: what reaches it leaves it in the same event. If its node dies, the
+//! tokens on their way to it are lost with it, and their askers wait for ever.
 
 use crate::message::{Address, Event, Message};
 use crate::post::Post;
 use throng::machine::SplitMix64;
 
-/// Where a token goes on: to any of some roles that are numbered in sequence.
+/// The next stop of a token: any of some roles that are numbered in sequence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     pub(crate) first: u32,
@@ -39,7 +39,7 @@ impl Way {
     }
 }
 
-/// The random numbers of the role with this number. Those of different roles have nothing in common.
+/// Returns the random numbers of the role with this number. Those of different roles are unrelated.
 pub(crate) fn random_of(seed: u64, role: u32) -> SplitMix64 {
     SplitMix64::from_state(SplitMix64::mix(seed ^ SplitMix64::mix(u64::from(role) + 1)))
 }

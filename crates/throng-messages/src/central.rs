@@ -1,6 +1,7 @@
-//! One role that gives out all numbers: what every other structure is compared with.
+//! One role that gives out all numbers: the baseline of all comparisons.
 //!
-//! It is linearizable, and takes two messages a number. All of them come to one node: if it dies, all wait.
+//! It is linearizable, and takes two messages for each number. All messages go to one node: if it
+//! dies, all clients wait.
 
 use crate::balancer::Way;
 use crate::message::{Event, Message};
@@ -16,13 +17,13 @@ pub struct Dispenser {
 }
 
 impl Dispenser {
-    /// Gives out `first`, `first + step`, and so on.
+    /// Returns a dispenser of `first`, `first + step`, and so on.
     #[must_use]
     pub fn new(first: u64, step: u64) -> Self {
         Dispenser { next: first, step }
     }
 
-    /// Answers an asker with as many numbers as it wants. After 2^64 numbers it begins again.
+    /// Answers an asker with as many numbers as it asks for. After 2^64 numbers it begins again.
     pub fn on(&mut self, event: Event, post: &mut Post) {
         if let Event::Message(Message::Ask { asker, count }) = event {
             post.send(asker, Message::Numbers { first: self.next, count });
@@ -32,7 +33,7 @@ impl Dispenser {
 }
 
 impl Plan {
-    /// One role that gives out all numbers.
+    /// Returns a plan with one role that gives out all numbers.
     #[must_use]
     pub fn central() -> Plan {
         let roles = vec![Role::Dispenser(Dispenser::new(0, 1))];

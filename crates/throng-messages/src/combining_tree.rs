@@ -1,7 +1,7 @@
 //! A combining tree of messages (Goodman, Vernon and Woest 1989; DT96, section 4.2 "CTree").
 //!
 //! ```text
-//!                   root              a dispenser: answers whoever asks, at once
+//!                   root              a dispenser: answers every request at once
 //!                 /      \
 //!             node        node        two requests come, one goes up
 //!             /  \        /  \
@@ -9,39 +9,39 @@
 //!          /\     /\    /\     /\
 //! ```
 //!
-//! A node that has a request holds it until its other child asks too, or until the wait is over. Then it
-//! asks its parent for the sum, in its own name, and is *locked* until the answer comes. It splits the
-//! answer: its first child's numbers first, then its second's. What arrives while it is locked waits in
-//! the node. A node with a single child, where clients are no power of two, passes requests on at once.
-//! With one or two clients there is nothing but the root.
+//! A node that has a request holds it until its other child asks, too, or until the wait is over.
+//! Then it asks its parent for the sum, in its own name, and is *locked* until the answer comes. It
+//! splits the answer: its first child's numbers first, then its second's. Requests that arrive
+//! while it is locked wait in the node. A node with a single child, which occurs if the number of
+//! clients is no power of two, passes requests on at once. With one or two clients there is only
+//! the root.
 //!
 //! # Why it counts
 //!
-//! All numbers come from the root, and every node gives each of its children as many of those it got as
-//! it had asked for. The tree is linearizable: a number is fixed at the root, between its asking and its
-//! answer.
+//! All numbers come from the root, and every node gives each of its children as many of the numbers
+//! it got as the child had asked for. The tree is linearizable: a number is fixed at the root,
+//! between the request and the answer.
 //!
-//! A node needs one slot for each child. A client has one request on its way at most, and a node that
-//! has asked is locked, so no child asks again before it is answered. The slot of a child is free from
-//! then on: the node forgets a request in the event in which it answers it.
+//! A node needs one slot for each child. A client has at most one request in flight, and a node
+//! that has asked is locked, so no child asks again before it is answered. The slot of a child is
+//! free from then on: the node forgets a request in the event in which it answers it.
 //!
-//! # How long a node waits
+//! # The wait of a node
 //!
-//! [`Waiting::Fixed`]: that long after the request came, or, if it came while the node was locked, after
-//! the node was unlocked. [`Waiting::ForEver`]: until the other child asks. DT96 found that best by far
-//! under high load, since a request that goes up alone keeps all that come after it waiting until it is
-//! back. But it **needs all clients to keep asking**: all clients below a child of the root get their
-//! numbers together or not at all. The tree hangs, without being at rest, as soon as one of them stops:
-//! when clients ask differently often, when one waits for something that another does after its next
-//! number, or when a node dies. It does not hang if there are one or two clients, or if each asks equally
-//! often.
+//! [`Waiting::Fixed`]: that long after the request came, or, if it came while the node was locked,
+//! after the node was unlocked. [`Waiting::ForEver`]: until the other child asks. DT96 found that
+//! best by far under high load, since a request that goes up alone keeps all later requests waiting
+//! until it is back. But it **needs all clients to keep asking**: all clients below a child of the
+//! root get their numbers together or not at all. The tree hangs as soon as one of them stops: when
+//! clients ask at different rates, when one waits for the effect of another's next number, or when
+//! a node dies. It does not hang if there are one or two clients, or if all ask at the same rate.
 //!
 //! # What is promised
 //!
-//! Slow messages make numbers late. If a node dies, all clients below it wait for ever; with
-//! [`Waiting::Fixed`] the others go on, and with [`Waiting::ForEver`] those under the same child of the
-//! root do not. The numbers that were on their way to the dead node are missing; nobody gets a number
-//! twice.
+//! Slow messages make numbers late. If a node dies, all clients below it wait for ever. With
+//! [`Waiting::Fixed`] the others continue, and with [`Waiting::ForEver`] those under the same child
+//! of the root do not. The numbers that were on their way to the dead node are missing. No number
+//! is given twice.
 
 use crate::central::Dispenser;
 use crate::message::{Address, Event, Message, Timer};
@@ -50,14 +50,14 @@ use crate::post::Post;
 use crate::role::{Role, Time};
 use throng::ShapeError;
 
-/// The most clients.
+/// The largest number of clients.
 const MAX_CLIENTS: usize = 1 << 17;
 
-/// How long a node holds a request that is alone.
+/// The time for which a node holds a request that is alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// So long, in the host's unit of time. With 0 nothing ever combines: of two
-    /// children, one at most asks while the node is locked.
+    /// This time, in the host's unit. With 0 no requests ever combine: of two children, at most one
+    /// asks while the node is locked.
     Fixed(Time),
     /// Until the other child asks. **Hangs if clients do not all keep asking**: see the
     /// [shape](CombiningShape).
@@ -66,8 +66,8 @@ pub enum Waiting {
 
 /// The shape of a combining tree.
 ///
-/// With [`Waiting::ForEver`] all clients below a child of the root get their numbers together: if one of
-/// them stops asking, the others wait for ever. Use it where all ask equally often.
+/// With [`Waiting::ForEver`] all clients below a child of the root get their numbers together: if
+/// one of them stops asking, the others wait for ever. Use it if all clients ask at the same rate.
 ///
 /// ```
 /// use throng_messages::{CombiningShape, Plan, Waiting};
@@ -79,22 +79,22 @@ pub enum Waiting {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CombiningShape {
-    /// How many clients there are, numbered from 0. No other may ask.
+    /// The number of clients, numbered from 0. No other may ask.
     pub clients: usize,
-    /// How long a node holds a request that is alone.
+    /// The time for which a node holds a request that is alone.
     pub waiting: Waiting,
 }
 
-/// What a node does with its requests.
+/// The state of a node's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It has at most one, and holds it.
+    /// It has at most one request, and holds it.
     Open,
     /// It has asked for these numbers, for its two children, and waits for the answer.
     Locked([Option<u64>; 2]),
 }
 
-/// A node where two requests become one.
+/// A node in which two requests are combined into one.
 #[derive(Clone, Debug)]
 pub struct Combiner {
     me: Address,
@@ -102,10 +102,10 @@ pub struct Combiner {
     children: [Option<Address>; 2],
     waiting: Waiting,
     state: State,
-    /// How many numbers each child asks for that the node has not asked for yet. Sums are modulo 2^64, as
-    /// numbers are, so that 0 may be a sum.
+    /// The count of numbers that each child asks for and the node has not asked for yet. Sums are
+    /// modulo 2^64, like numbers, so a sum may be 0.
     requests: [Option<u64>; 2],
-    /// How many times a wait began, which names the wait that is on.
+    /// The number of waits begun, which identifies the present wait.
     waits: u64,
 }
 
@@ -126,7 +126,7 @@ impl Combiner {
         self.parent
     }
 
-    /// Takes a request in, gives up waiting for another one, or splits an answer.
+    /// Takes a request in, ends the wait for another one, or splits an answer.
     pub fn on(&mut self, event: Event, now: Time, post: &mut Post) {
         match event {
             Event::Message(Message::Ask { asker, count }) => {
@@ -156,10 +156,11 @@ impl Combiner {
         }
     }
 
-    /// The node is open and what it holds has changed: asks, or waits for more.
+    /// Sends the request of an open node up, or waits for more requests, after its requests have
+    /// changed.
     fn consider(&mut self, now: Time, post: &mut Post) {
-        let everybody = (0..2).all(|i| self.children[i].is_none() || self.requests[i].is_some());
-        if everybody || self.waiting == Waiting::Fixed(0) {
+        let all_asked = (0..2).all(|i| self.children[i].is_none() || self.requests[i].is_some());
+        if all_asked || self.waiting == Waiting::Fixed(0) {
             self.ask(post);
         } else if self.requests != [None; 2] {
             self.waits += 1;
@@ -189,11 +190,11 @@ impl Combiner {
 }
 
 impl Plan {
-    /// A combining tree of optimal depth: one leaf for every two clients. It is linearizable: whoever
-    /// asks after another was answered gets a larger number.
+    /// Returns a combining tree of optimal depth: one leaf for every two clients. It is
+    /// linearizable: a client that asks after another was answered gets a larger number.
     ///
     /// # Errors
-    /// When there are no clients, or more than 131072.
+    /// If there are no clients, or more than 131072.
     pub fn combining_tree(shape: &CombiningShape) -> Result<Plan, ShapeError> {
         let clients = ShapeError::check_range("clients", shape.clients, 1..=MAX_CLIENTS)? as u32;
         let mut roles = Vec::new();
@@ -220,7 +221,8 @@ impl Plan {
 mod tests {
     use super::*;
 
-    /// The first leaf of a tree for four clients, or for three its second: that has one client only.
+    /// Returns the first leaf of a tree for four clients, or the second leaf of a tree for three,
+    /// which has one client only.
     fn leaf(clients: usize, number: usize, waiting: Waiting) -> Combiner {
         let plan = Plan::combining_tree(&CombiningShape { clients, waiting }).unwrap();
         match plan.into_roles().swap_remove(number) {
@@ -244,7 +246,8 @@ mod tests {
 
     type Done = (Vec<(Address, Message)>, Option<(Time, Timer)>);
 
-    /// What one event makes a node do: what it sends to whom, and the timer it sets.
+    /// Returns the effects of one event on a node: the messages with their receivers, and the timer
+    /// that it sets.
     fn on(node: &mut Combiner, event: Event, now: Time) -> Done {
         let mut post = Post::new();
         node.on(event, now, &mut post);

@@ -8,49 +8,53 @@
 //!      └──────────────────── Numbers ────────────────────┘
 //! ```
 //!
-//! A balancer is some prisms and a toggle. A token, which is the message [`Ask`](Message::Ask), comes to
-//! one of the prisms, chosen at random by who sent it. The prism holds it for a while. If another token
-//! comes in that time, the two are *diffracted*: the first goes left, the second right, and the toggle
-//! hears nothing of them. If none comes, the token goes to the toggle, which sends its tokens left and
-//! right in turn. "Left" and "right" are the balancers of the next level, or, after the last, the
-//! dispensers. The first level decides the lowest bit of the number, so dispensers are numbered
-//! bit-reversed, as the leaves of [`throng::counter::DiffractingTree`].
+//! A balancer consists of prisms and a toggle. A token, which is the message [`Ask`](Message::Ask),
+//! comes to one of the prisms, chosen at random by its sender. The prism holds it for a while. If
+//! another token comes in that time, the two are *diffracted*: the first goes left, the second
+//! right, and the toggle gets neither. If none comes, the token goes to the toggle, which sends its
+//! tokens left and right in turn. "Left" and "right" are the balancers of the next level, or, after
+//! the last, the dispensers. The first level decides the lowest bit of the number, so dispensers
+//! are numbered bit-reversed, like the leaves of [`throng::structures::counter::DiffractingTree`].
 //!
-//! A number takes log2(width) + 2 messages if all its meetings are diffractions, one more for each
-//! toggle.
+//! A number takes log2(width) + 2 messages if the token is diffracted on all levels, one more for
+//! each toggle.
 //!
-//! Tokens that one client sends together travel together as far as they can. Pairs of them meet in the first
-//! prism and part there at once: half of the tokens go left, half right. An odd one is a token that is alone.
-//! So `count` numbers take no more messages than `count` requests for one number, and less than 3 width of
-//! them if `count` is a multiple of the width. A prism's delay learns nothing from such pairs.
+//! Tokens that one client sends together travel together as far as they can. Pairs of them meet in
+//! the first prism and part there at once: half of the tokens go left, half right. An odd one is a
+//! token that is alone. So `count` numbers take no more messages than `count` requests for one
+//! number, and less than 3 width of them if `count` is a multiple of the width. A prism's delay
+//! does not learn from such pairs.
 //!
 //! # Why it counts
 //!
-//! Tokens enter a balancer through its prisms only. A prism sends them on in pairs, one to each side,
-//! or to the toggle, and the one toggle alternates. So at rest as many have left on the left as on the
-//! right, or one more: it is a balancer, however slow messages are, and a tree of balancers counts
-//! (DT96, Lemma 5.20 and Theorem 5.21). A ring of a timer may come when its token
-//! has left: it finds none, or another one. So that it does not cut the wait of that one short, each
-//! token that is held has a number, and a ring that bears another number is ignored.
+//! Tokens enter a balancer through its prisms only. A prism sends them on in pairs, one to each
+//! side, or to the toggle, and the one toggle alternates. So when no token is inside, as many have
+//! left on the left as on the right, or one more. It is a balancer, however slow messages are, and
+//! a tree of balancers counts (DT96, Lemma 5.20 and Theorem 5.21). A timer may ring after its token
+//! has left: the prism then holds no token, or another one. So that it does not cut the wait of
+//! that one short, each token that is held has a number, and a ring that bears another number is
+//! ignored.
 //!
-//! # How long a prism waits
+//! # The wait of a prism
 //!
-//! For its *delay* (see [`Delay`]). An adaptive one is doubled whenever two tokens meet and halved
-//! whenever one has waited in vain: "spin" of DT96, section 4.3.1. Where the least is 0, a prism that
-//! few come to ends there: it sends every token to the toggle at once and sets no timer.
+//! A prism waits for its *delay* (see [`Delay`]). An adaptive delay is doubled whenever two tokens
+//! meet and halved whenever one has waited in vain: "spin" of DT96, section 4.3.1. If the least is
+//! 0, the delay of a prism with little traffic becomes 0: it sends every token to the toggle at
+//! once and sets no timer.
 //!
-//! Then nobody can meet there any more, and twice 0 is 0, so such a prism needs another sign that a crowd
-//! has come. It remembers when its last token came. If the next comes *soon* after, within the prism's
-//! first delay, then a wait for as long as that gap would have been a diffraction, and this counts as
-//! one: the delay becomes twice the gap, and the token that has just come is held. What DT96 did there
-//! is not told; its first delays say how long a wait is worth while, so we ask them.
+//! Then no tokens can meet there any more, and twice 0 is 0, so such a prism needs another sign of
+//! a higher load. It remembers when its last token came. If the next comes *soon* after, within the
+//! prism's first delay, then a wait for as long as that gap would have been a diffraction, and this
+//! counts as one: the delay becomes twice the gap, and the token that has just come is held. DT96
+//! does not say what it did in this case. Its first delays say how long a wait is worth while, so
+//! they are used here.
 //!
 //! # What is promised
 //!
-//! Slow messages make numbers late, nothing else. If the node of a role dies, tokens that are there or
-//! come there are lost: their askers wait for ever, and their numbers may be missing below those that
-//! others get; nobody gets a number twice. Prisms are chosen
-//! at random, so sooner or later every client comes to a dead one.
+//! Slow messages make numbers late, and have no other effect. If the node of a role dies, tokens
+//! that are there or come there are lost: their askers wait for ever, and their numbers may be
+//! missing below those that others get. No number is given twice. Prisms are chosen at random, so
+//! sooner or later every client comes to a dead one.
 
 use crate::balancer::{Toggle, Way, random_of};
 use crate::central::Dispenser;
@@ -59,39 +63,39 @@ use crate::plan::{Plan, WayIn, log_of_width};
 use crate::post::Post;
 use crate::role::{Role, Time};
 use throng::ShapeError;
-use throng::counter::diffracting::Prisms;
 use throng::machine::SplitMix64;
+use throng::structures::counter::diffracting::Prisms;
 
-/// How long prisms hold a token that is alone, in the host's unit of time.
+/// The time for which prisms hold a token that is alone, in the host's unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delay {
-    /// At first: one for all levels, or one for each from the root down. An adaptive prism whose delay
-    /// has fallen to 0 begins to wait again when two tokens come within this time, so it should not be
-    /// below the time between tokens of a crowd.
+    /// The first delays: one for all levels, or one for each from the root down. An adaptive prism
+    /// whose delay has fallen to 0 begins to wait again when two tokens come within this time. So
+    /// it should not be below the time between tokens under high load.
     pub first: Vec<Time>,
-    /// An adaptive delay never falls below this. With 0 a token that is alone is sent on at once where
-    /// few come.
+    /// The smallest adaptive delay. With 0 a prism with little traffic sends a token that is alone
+    /// on at once.
     pub least: Time,
-    /// An adaptive delay never grows above this.
+    /// The largest adaptive delay.
     pub most: Time,
-    /// Whether each prism learns from its tokens. If not, the delay stays as it was at first.
+    /// Whether each prism learns from its tokens. If not, the delay stays at its first value.
     pub adaptive: bool,
 }
 
 impl Delay {
-    /// The same for ever. A token that is alone waits for all of it.
+    /// Returns a delay that never changes. A token that is alone waits for all of it.
     #[must_use]
     pub fn fixed(delay: Time) -> Self {
         Delay { first: vec![delay], least: delay, most: delay, adaptive: false }
     }
 
-    /// Adaptive, from 0 to `most`, and `first` to begin with.
+    /// Returns an adaptive delay, from 0 to `most`, that begins with `first`.
     #[must_use]
     pub fn adaptive(first: Time, most: Time) -> Self {
         Delay { first: vec![first], least: 0, most, adaptive: true }
     }
 
-    /// The first delay of each level.
+    /// Returns the first delay of each level.
     fn levels(&self, depth: u32) -> Result<Vec<Time>, ShapeError> {
         let levels = depth as usize;
         if self.first.len() != 1 && self.first.len() != levels {
@@ -119,7 +123,7 @@ fn as_usize(time: Time) -> usize {
 /// The shape of a diffracting tree.
 ///
 /// ```
-/// use throng::counter::diffracting::Prisms;
+/// use throng::structures::counter::diffracting::Prisms;
 /// use throng_messages::{Delay, DiffractingShape, Plan};
 ///
 /// let shape = DiffractingShape::new(4, Delay::adaptive(50, 1000));
@@ -130,39 +134,39 @@ fn as_usize(time: Time) -> usize {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiffractingShape {
-    /// How many dispensers: a power of two.
+    /// The number of dispensers: a power of two.
     pub width: usize,
-    /// How many prisms a balancer has, level by level.
+    /// The number of prisms of a balancer, level by level.
     pub prisms: Prisms,
-    /// How long a prism waits.
+    /// The time for which a prism waits.
     pub delay: Delay,
-    /// Decides where tokens are sent at random.
+    /// The seed of the random choices of tokens.
     pub seed: u64,
 }
 
 impl DiffractingShape {
-    /// So wide, with the numbers of prisms that DT96 had.
+    /// Returns a shape of this width, with the numbers of prisms of DT96.
     #[must_use]
     pub fn new(width: usize, delay: Delay) -> Self {
         DiffractingShape { width, prisms: Prisms::Dt96, delay, seed: 0 }
     }
 }
 
-/// Where tokens meet: `PrismProc` of DT96, Figure 17.
+/// The role in which tokens meet: `PrismProc` of DT96, Figure 17.
 #[derive(Clone, Debug)]
 pub struct Prism {
     pub(crate) next: [Way; 2],
     pub(crate) toggle: u32,
     /// The token that waits for another.
     held: Option<Message>,
-    /// How many tokens were held, which names the one that is held now.
+    /// The number of tokens that were held, which identifies the one that is held now.
     holds: u64,
-    /// When the last token came that found nobody here.
+    /// The time when the last token came that found no other here.
     came: Option<Time>,
     delay: Time,
-    /// Bounds of the delay, or nothing if it is fixed.
+    /// The bounds of the delay, or `None` if it is fixed.
     bounds: Option<(Time, Time)>,
-    /// A token that comes so long after another might have met it.
+    /// The time within which a token after another might have met it.
     soon: Time,
     random: SplitMix64,
 }
@@ -182,13 +186,13 @@ impl Prism {
         }
     }
 
-    /// How long the next token that is alone will be held.
+    /// Returns the time for which the next token that is alone will be held.
     #[must_use]
     pub fn delay(&self) -> Time {
         self.delay
     }
 
-    /// Takes a token in, or gives up waiting for another one.
+    /// Takes a token in, or ends the wait for another one.
     pub fn on(&mut self, event: Event, now: Time, post: &mut Post) {
         match event {
             Event::Message(Message::Ask { asker, count }) => {
@@ -210,14 +214,14 @@ impl Prism {
         }
     }
 
-    /// Sends `left` and `right`, which are as many tokens, to the two sides.
+    /// Sends `left` and `right`, which are equally many tokens, to the two sides.
     fn part(&mut self, left: Message, right: Message, post: &mut Post) {
         for (way, tokens) in self.next.into_iter().zip([left, right]) {
             post.send(way.pick(&mut self.random), tokens);
         }
     }
 
-    /// A single token meets the one that is held, or becomes it.
+    /// Lets a single token meet the one that is held, or be held.
     fn meet(&mut self, token: Message, now: Time, post: &mut Post) {
         match self.held.take() {
             Some(first) => {
@@ -228,7 +232,7 @@ impl Prism {
         }
     }
 
-    /// A token that finds no other here.
+    /// Takes in a token that finds no other here.
     fn take_in(&mut self, token: Message, now: Time, post: &mut Post) {
         let before = self.came.replace(now);
         if self.delay == 0 {
@@ -254,20 +258,20 @@ impl Prism {
 }
 
 impl Plan {
-    /// A diffracting tree. It is quiescently consistent: a number may be below one that was given out
-    /// before it was asked for, but at rest none is missing.
+    /// Returns a diffracting tree. It is quiescently consistent: a number may be below one that was
+    /// given out before it was asked for, but when no request is in flight none is missing.
     ///
     /// # Errors
-    /// When the width is not a power of two up to 4096, or when the numbers of prisms or the delays do
-    /// not fit it or each other.
+    /// If the width is not a power of two up to 4096, or the numbers of prisms or the delays do not
+    /// fit it or each other.
     pub fn diffracting_tree(shape: &DiffractingShape) -> Result<Plan, ShapeError> {
         let width = shape.width;
         let depth = log_of_width(width)?;
         let sizes = shape.prisms.sizes(depth)?;
         let delays = shape.delay.levels(depth)?;
 
-        // Balancer b of the shared-memory tree, 1 for the root and 2b, 2b + 1 below it, has its prisms
-        // in ways[b]; they are followed by its toggle. From `width` on it is a dispenser.
+        // Balancer b of the shared-memory tree, 1 for the root and 2b, 2b + 1 below it, has its
+        // prisms in ways[b]; its toggle follows them. From `width` on it is a dispenser.
         let level = |balancer: usize| balancer.ilog2() as usize;
         let mut ways = vec![Way::to(0)];
         let mut count = 0;
@@ -303,7 +307,8 @@ mod tests {
 
     const TOKEN: Event = Event::Message(Message::Ask { asker: Address::Client(0), count: 1 });
 
-    /// The one prism of a tree of width 2; its toggle is role 1, its dispensers are 2 and 3.
+    /// Returns the one prism of a tree of width 2; its toggle is role 1, its dispensers are 2 and
+    /// 3.
     fn prism(delay: Delay) -> Prism {
         let shape = DiffractingShape::new(2, delay);
         match Plan::diffracting_tree(&shape).unwrap().into_roles().swap_remove(0) {
@@ -312,7 +317,8 @@ mod tests {
         }
     }
 
-    /// What one event makes a prism do: whom it sends tokens, and the timer it sets.
+    /// Returns the effects of one event on a prism: the receivers of its tokens, and the timer that
+    /// it sets.
     fn on(prism: &mut Prism, event: Event, now: Time) -> (Vec<u32>, Option<(Time, Timer)>) {
         let mut post = Post::new();
         prism.on(event, now, &mut post);
@@ -348,7 +354,7 @@ mod tests {
         let mut prism = prism(Delay::fixed(10));
         let _ = on(&mut prism, TOKEN, 0);
         assert_eq!(on(&mut prism, TOKEN, 1).0, [2, 3]);
-        assert_eq!(on(&mut prism, Event::Timer(Timer(1)), 10), (vec![], None), "nobody is held");
+        assert_eq!(on(&mut prism, Event::Timer(Timer(1)), 10), (vec![], None), "no token is held");
         let _ = on(&mut prism, TOKEN, 11);
         assert_eq!(on(&mut prism, Event::Timer(Timer(1)), 12), (vec![], None), "another is held");
         assert_eq!(on(&mut prism, Event::Timer(Timer(2)), 21), (vec![1], None));

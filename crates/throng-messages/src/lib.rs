@@ -1,9 +1,9 @@
 //! Counters and barriers for processors that share nothing but messages (DT96, section 4).
 //!
 //! Everything here is a state machine without input or output: no sockets, no threads, no clock. A
-//! [`Plan`] describes a counter as a set of [`Role`]s, each with a number; a *host* puts the roles on
-//! whatever it has (threads, nodes of a simulated network, MPI ranks), carries [`Message`]s between
-//! them, and tells them the time:
+//! [`Plan`] describes a counter as a set of [`Role`]s, each with a number. A *host* runs the roles
+//! on threads, nodes of a simulated network or MPI ranks, carries [`Message`]s between them, and
+//! passes the time to them:
 //!
 //! ```
 //! use throng_messages::{Address, Event, Message, Plan, Post};
@@ -25,27 +25,27 @@
 //! assert_eq!(answers, [Message::Numbers { first: 0, count: 1 }]);
 //! ```
 //!
-//! # What there is
+//! # The structures
 //!
 //! | structure | messages a number | |
 //! |---|---|---|
-//! | [`Plan::central`] | 2 | all come to one node |
-//! | [`Plan::diffracting_tree`] | log2 w + 2 to 2 log2 w + 2 | no hot spot; fewer messages in a crowd |
-//! | [`Plan::combining_tree`] | less than 4, if all meet, to 2 log2 n | few messages, and neighbours talk to neighbours |
-//! | [`Plan::counting_network`] | log2 w (log2 w + 1) / 2 + 2 | no hot spot; always the same way |
+//! | [`Plan::central`] | 2 | all go to one node |
+//! | [`Plan::diffracting_tree`] | log2 w + 2 to 2 log2 w + 2 | no hot spot; fewer messages under high load |
+//! | [`Plan::combining_tree`] | less than 4, if all meet, to 2 log2 n | few messages, mostly between neighbours |
+//! | [`Plan::counting_network`] | log2 w (log2 w + 1) / 2 + 2 | no hot spot; the same number at any load |
 //!
 //! Several numbers at a time take fewer messages: [`Plan::ask_many`].
 //!
 //! Here w is the width of the structure, n the number of clients. [`BarrierKind`] has the barriers, and
 //! [`threads`] is a host; `examples/threads.rs` uses both.
 //!
-//! # What a host owes the roles
+//! # Requirements on a host
 //!
-//! - Every message arrives, once, after any time. Messages from one sender to one receiver arrive in
-//!   the order in which they were sent; nothing else is promised about order. (No structure that is
-//!   here now needs even that.)
-//! - A timer rings at its time or later. It may ring more than once, and after it has lost its
-//!   meaning: roles know which rings to ignore.
+//! - Every message arrives, once, after any time. Messages from one sender to one receiver arrive
+//!   in the order in which they were sent; no other order is promised. (No present structure needs
+//!   even that.)
+//! - A timer rings at its time or later. It may ring more than once, and after it has become
+//!   obsolete: roles know which rings to ignore.
 //! - Time never goes back as seen by one role. Its unit is the host's: cycles, nanoseconds.
 //! - A role handles one event at a time.
 

@@ -1,23 +1,24 @@
-//! What is sent, and to whom.
+//! Messages and addresses.
 
-/// Who sends and receives messages.
+/// A sender and receiver of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Address {
     /// A role of the structure, by its number in the [`Plan`](crate::Plan).
     Role(u32),
-    /// Somebody who uses the structure: asks for numbers, or is a member of a barrier.
+    /// A user of the structure: it asks for numbers, or is a member of a barrier.
     Client(u32),
 }
 
-/// A message. Small, and the same for all structures, so that a host needs to carry one kind only.
+/// A message. It is small, and the same for all structures, so that a host carries only one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// `asker` wants `count` numbers. In a tree or network of balancers these are `count` tokens that
-    /// travel together, and carry the asker's address all the way. A combining node asks in its own name.
+    /// `asker` wants `count` numbers. In a tree or network of balancers these are `count` tokens
+    /// that travel together, and carry the asker's address all the way. A combining node asks in
+    /// its own name.
     Ask {
-        /// Whom to answer.
+        /// The receiver of the answer.
         asker: Address,
-        /// How many numbers.
+        /// The count of numbers.
         count: u64,
     },
     /// An answer: `count` numbers from `first` on, a [step](crate::Plan::step) apart. A request is
@@ -25,24 +26,24 @@ pub enum Message {
     Numbers {
         /// The first of them.
         first: u64,
-        /// How many.
+        /// The count of numbers.
         count: u64,
     },
-    /// A member of a barrier has arrived, and so have those it speaks for. Which of its receiver's
-    /// waits this ends is told by `step`.
+    /// A member of a barrier has arrived, and so have all for which it signals. `step` says which
+    /// wait of its receiver this ends.
     Arrived {
         /// The step of the barrier's round.
         step: u32,
     },
-    /// Everybody has arrived.
+    /// All members have arrived.
     Released,
 }
 
-/// Which of a role's timers rings. What it means is the role's own business.
+/// Identifies one of a role's timers. Only the role knows its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Timer(pub u64);
 
-/// What happens to a role.
+/// An event of a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A message has arrived.

@@ -21,7 +21,8 @@ pub struct Numbers {
     runs: VecDeque<Run>,
 }
 
-/// `count` numbers, at least one. After 2^64 numbers a counter begins again at 0, and so does a run.
+/// `count` numbers, at least one. After 2^64 numbers a counter begins again at 0, and so does a
+/// run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     first: u64,
@@ -29,7 +30,7 @@ struct Run {
 }
 
 impl Numbers {
-    /// Returns no numbers yet. Those of a run will be `step` apart.
+    /// Returns an empty list. The numbers of a run will be `step` apart.
     #[must_use]
     pub fn new(step: u64) -> Self {
         Numbers { step, len: 0, runs: VecDeque::new() }
@@ -51,14 +52,14 @@ impl Numbers {
         other.runs.iter().for_each(|run| self.push(run.first, run.count));
     }
 
-    /// Takes out the first number.
+    /// Removes and returns the first number.
     pub fn pop_first(&mut self) -> Option<u64> {
         let first = self.runs.front()?.first;
         self.cut(1);
         Some(first)
     }
 
-    /// Takes out the first `most` numbers, or all of them if there are no more.
+    /// Removes and returns the first `most` numbers, or all of them if there are no more.
     #[must_use]
     pub fn take(&mut self, most: u64) -> Numbers {
         let mut taken = Numbers::new(self.step);
@@ -72,7 +73,7 @@ impl Numbers {
         taken
     }
 
-    /// Takes `count` numbers, at least one, off the first run, which has as many.
+    /// Removes `count` numbers, at least one, from the first run, which has at least as many.
     fn cut(&mut self, count: u64) {
         self.len -= count;
         if let Some(run) = self.runs.front_mut() {
@@ -83,7 +84,7 @@ impl Numbers {
         }
     }
 
-    /// Returns how many numbers there are.
+    /// Returns the count of numbers.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
@@ -103,7 +104,7 @@ impl Numbers {
         in_a_row.then_some(first..first.checked_add(count)?)
     }
 
-    /// Returns the numbers one after the other, in no particular order.
+    /// Returns an iterator over the numbers, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = u64> {
         let step = self.step;
         self.runs
@@ -113,7 +114,7 @@ impl Numbers {
 }
 
 impl Run {
-    /// The number that is `index` places after the first.
+    /// Returns the number that is `index` places after the first.
     fn after(self, index: u64, step: u64) -> u64 {
         self.first.wrapping_add(index.wrapping_mul(step))
     }
@@ -128,7 +129,7 @@ impl IntoIterator for Numbers {
     }
 }
 
-/// The numbers of a [`Numbers`], one after the other.
+/// An iterator over the numbers of a [`Numbers`].
 #[derive(Clone, Debug)]
 pub struct IntoIter(Numbers);
 

@@ -1,4 +1,4 @@
-//! A structure as its parts: roles, and how clients reach them.
+//! A structure as its parts: roles, and the entries of clients.
 
 use crate::balancer::Way;
 use crate::message::{Address, Message};
@@ -6,10 +6,11 @@ use crate::role::Role;
 use throng::ShapeError;
 use throng::machine::SplitMix64;
 
-/// The widest trees and networks. Such a network is 78 balancers deep, and has 160 000 of them.
+/// The width of the widest trees and networks. Such a network is 78 balancers deep, and has 160 000
+/// of them.
 const MAX_WIDTH: usize = 1 << 12;
 
-/// The logarithm of a width, if a tree or network of balancers can have it.
+/// Returns the base-2 logarithm of a width, if a tree or network of balancers can have it.
 pub(crate) fn log_of_width(width: usize) -> Result<u32, ShapeError> {
     if width.is_power_of_two() && width <= MAX_WIDTH {
         Ok(width.ilog2())
@@ -19,9 +20,10 @@ pub(crate) fn log_of_width(width: usize) -> Result<u32, ShapeError> {
     }
 }
 
-/// A counter: its roles, numbered from 0, and where clients ask.
+/// A counter: its roles, numbered from 0, and the roles that clients ask.
 ///
-/// What roles send to each other on the way to a number goes from lower numbers to higher ones.
+/// Messages that roles send to each other on the way to a number go from lower numbers to higher
+/// ones.
 #[derive(Clone, Debug)]
 pub struct Plan {
     name: &'static str,
@@ -31,12 +33,12 @@ pub struct Plan {
     step: u64,
 }
 
-/// Whom a client asks.
+/// The roles that a client asks.
 #[derive(Clone, Debug)]
 pub(crate) enum WayIn {
     /// Any of these roles, at random.
     Any(Way),
-    /// Any of those on the list, at random.
+    /// Any of the roles on the list, at random.
     Listed(Box<[u32]>),
     /// Two clients ask one role, the next two the next one.
     Pairs { clients: u32 },
@@ -57,38 +59,40 @@ impl Plan {
         Plan { name, roles, way_in, longest_way, step: step.unwrap_or(1) }
     }
 
-    /// What it is, in a few words: "diffracting tree".
+    /// Returns a short name, such as "diffracting tree".
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// How many roles there are.
+    /// Returns the number of roles.
     #[must_use]
     pub fn len(&self) -> usize {
         self.roles.len()
     }
 
-    /// Whether there are none; never true.
+    /// Returns whether there are no roles, which is never true.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.roles.is_empty()
     }
 
-    /// How many messages follow each other at most, from a client's request to its answer, both counted.
+    /// Returns the largest number of messages in sequence, from a client's request to its answer,
+    /// both counted.
     #[must_use]
     pub fn longest_way(&self) -> u32 {
         self.longest_way
     }
 
-    /// How far apart the numbers of one answer are: 1 where one role gives out all numbers, the width of
-    /// a tree or network of balancers.
+    /// Returns the distance between the numbers of one answer: 1 if one role gives out all numbers,
+    /// otherwise the width of the tree or network of balancers.
     #[must_use]
     pub fn step(&self) -> u64 {
         self.step
     }
 
-    /// How many clients may ask: those numbered below this. Nothing: any number.
+    /// Returns the number of clients that may ask, or `None` if any number may. They are numbered
+    /// from 0.
     #[must_use]
     pub fn clients(&self) -> Option<u32> {
         match self.way_in {
@@ -97,19 +101,19 @@ impl Plan {
         }
     }
 
-    /// The roles, in the order of their numbers.
+    /// Returns the roles, in the order of their numbers.
     #[must_use]
     pub fn roles(&self) -> &[Role] {
         &self.roles
     }
 
-    /// The roles, in the order of their numbers.
+    /// Returns the roles, in the order of their numbers.
     #[must_use]
     pub fn into_roles(self) -> Vec<Role> {
         self.roles
     }
 
-    /// The roles that `client` may ask.
+    /// Returns the roles that `client` may ask.
     #[must_use]
     pub fn asked_by(&self, client: u32) -> Vec<u32> {
         match &self.way_in {
@@ -119,10 +123,11 @@ impl Plan {
         }
     }
 
-    /// The roles to which `role` sends what comes to it on the way to a number; none for a dispenser.
+    /// Returns the roles to which `role` sends messages on the way to a number; none for a
+    /// dispenser.
     ///
     /// # Panics
-    /// When there is no such role.
+    /// If there is no such role.
     #[must_use]
     pub fn followers(&self, role: u32) -> Vec<u32> {
         match &self.roles[role as usize] {
@@ -139,23 +144,26 @@ impl Plan {
         }
     }
 
-    /// What `client` sends, and to whom, to get a number. A client has one request on its way at most.
+    /// Returns the message that `client` sends to get a number, and its receiver. A client has at
+    /// most one request in flight.
     ///
     /// # Panics
-    /// When there is no such [client](Plan::clients).
+    /// If there is no such [client](Plan::clients).
     #[must_use]
     pub fn ask(&self, client: u32, random: &mut SplitMix64) -> (Address, Message) {
         self.ask_many(client, 1, random)
     }
 
-    /// What `client` sends, and to which role, to get `count` numbers, at least one. The answers are
-    /// [numbers](Message::Numbers), `count` in all; only then the client may ask again.
+    /// Returns the message that `client` sends to get `count` numbers, at least one, and its
+    /// receiver. The answers are [numbers](Message::Numbers), `count` in all; only then the client
+    /// may ask again.
     ///
-    /// At rest the numbers of all answers are 0 to m - 1, each once, where m is the sum of all counts.
-    /// Where one role gives out all numbers (central, combining tree) the answer is a single message.
+    /// When no request is in flight the numbers of all answers are 0 to m - 1, each once, where m
+    /// is the sum of all counts. If one role gives out all numbers (central, combining tree) the
+    /// answer is a single message.
     ///
     /// # Panics
-    /// When there is no such [client](Plan::clients).
+    /// If there is no such [client](Plan::clients).
     #[must_use]
     pub fn ask_many(&self, client: u32, count: u64, random: &mut SplitMix64) -> (Address, Message) {
         let to = match &self.way_in {

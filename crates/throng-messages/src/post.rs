@@ -1,11 +1,12 @@
-//! What a state machine wants done: messages to carry, timers to ring.
+//! The output of a state machine: messages to carry, timers to ring.
 
 use crate::message::{Address, Message, Timer};
 use crate::role::Time;
 use std::collections::VecDeque;
 
-/// Collects what a role sends and the timers it sets; the host takes them out. Made once and used for
-/// every event: it allocates only until it is as large as the largest answer to one event.
+/// Collects the messages that a role sends and the timers that it sets; the host takes them out.
+/// One is used for all events: it allocates only until it is as large as the largest output of one
+/// event.
 #[derive(Debug, Default)]
 pub struct Post {
     messages: VecDeque<(Address, Message)>,
@@ -13,7 +14,7 @@ pub struct Post {
 }
 
 impl Post {
-    /// Nothing to do yet.
+    /// Returns an empty output.
     #[must_use]
     pub fn new() -> Self {
         Post::default()
@@ -29,12 +30,12 @@ impl Post {
         self.timers.push_back((time, timer));
     }
 
-    /// Takes out the message that was sent first.
+    /// Removes and returns the message that was sent first.
     pub fn next_message(&mut self) -> Option<(Address, Message)> {
         self.messages.pop_front()
     }
 
-    /// Takes out the timer that was set first.
+    /// Removes and returns the timer that was set first.
     pub fn next_timer(&mut self) -> Option<(Time, Timer)> {
         self.timers.pop_front()
     }

@@ -1,4 +1,4 @@
-//! The roles: what the nodes of a structure do.
+//! The roles: the work of the nodes of a structure.
 
 use crate::balancer::Toggle;
 use crate::central::Dispenser;
@@ -17,14 +17,14 @@ pub enum Role {
     Dispenser(Dispenser),
     /// Sends tokens left and right in turn.
     Toggle(Toggle),
-    /// Sends pairs of tokens left and right, and lone ones to a toggle.
+    /// Sends pairs of tokens left and right, and single ones to a toggle.
     Prism(Prism),
-    /// Makes one request of two.
+    /// Combines two requests into one.
     Combiner(Combiner),
 }
 
 impl Role {
-    /// Handles `event` at the time `now`, and leaves with `post` what is to be done.
+    /// Handles `event` at the time `now`, and puts its output into `post`.
     pub fn on(&mut self, event: Event, now: Time, post: &mut Post) {
         match self {
             Role::Dispenser(role) => role.on(event, post),
@@ -34,7 +34,7 @@ impl Role {
         }
     }
 
-    /// What it is, in a word.
+    /// Returns a one-word name.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

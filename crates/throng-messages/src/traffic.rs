@@ -1,30 +1,30 @@
-//! Who has how much to say to whom: for those who place roles on nodes.
+//! The expected traffic between roles, for placing roles on nodes.
 
 use crate::balancer::Way;
 use crate::message::Address;
 use crate::plan::{Plan, WayIn};
 use crate::role::Role;
 
-/// How much two parts of a structure have to say to each other: for who places roles on nodes.
+/// The expected number of messages between two parts of a structure, for placing roles on nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Traffic {
-    /// Who sends.
+    /// The sender.
     pub from: Address,
-    /// Who receives.
+    /// The receiver.
     pub to: Address,
-    /// Messages expected while each client asks once.
+    /// The number of messages expected while each client asks once.
     pub messages: f64,
 }
 
-/// The share of tokens that are taken to meet another one in a prism. It depends on the load, which a
-/// plan does not know; either way the same roles talk to each other.
+/// The share of tokens that are assumed to meet another one in a prism. It depends on the load,
+/// which a plan does not know; either way the same roles talk to each other.
 const DIFFRACTED: f64 = 0.5;
 
 impl Plan {
-    /// Who sends how much to whom when `clients` ask equally often.
+    /// Returns the expected messages between all parts when `clients` clients ask at the same rate.
     ///
-    /// A plan does not know how many will meet. Here half the tokens that come to a prism are
-    /// diffracted, and all requests that can combine do.
+    /// A plan does not know how many tokens will meet. It is assumed that half the tokens that come
+    /// to a prism are diffracted, and that all requests that can combine do.
     ///
     /// ```
     /// use throng_messages::Plan;
@@ -61,8 +61,9 @@ impl Plan {
         all
     }
 
-    /// How many messages each role receives and sends, under the same assumptions: what
-    /// [`traffic`](Plan::traffic) adds up to, found without a look at each client.
+    /// Returns the number of messages that each role receives and sends, under the same
+    /// assumptions. These are the sums of [`traffic`](Plan::traffic), computed without a look at
+    /// each client.
     ///
     /// ```
     /// use throng_messages::Plan;
@@ -72,7 +73,7 @@ impl Plan {
     #[must_use]
     pub fn loads(&self, clients: u32) -> Vec<f64> {
         let clients = self.clients().map_or(clients, |most| most.min(clients));
-        // What comes to a balancer or dispenser leaves it again.
+        // Each token that comes to a balancer or dispenser leaves it again.
         if let Some(into) = self.tokens_into(clients) {
             return into.into_iter().map(|tokens| 2.0 * tokens).collect();
         }
@@ -87,7 +88,7 @@ impl Plan {
         loads
     }
 
-    /// How many tokens come to each role, or `None` where there are no tokens.
+    /// Returns the number of tokens that come to each role, or `None` if there are no tokens.
     fn tokens_into(&self, clients: u32) -> Option<Vec<f64>> {
         if matches!(self.way_in, WayIn::Pairs { .. }) {
             return None;
@@ -97,7 +98,7 @@ impl Plan {
         let share = 1.0 / entries.len() as f64;
         let of_clients = (0..clients).fold(0.0, |tokens, _| tokens + share);
         entries.into_iter().for_each(|role| into[role as usize] = of_clients);
-        // What comes to a role comes from lower numbers.
+        // The tokens of a role come from lower numbers.
         for number in 0..self.len() {
             let tokens = into[number];
             for_each_follower(&self.roles[number], tokens, |to, tokens| {
@@ -107,7 +108,7 @@ impl Plan {
         Some(into)
     }
 
-    /// One request from everybody who has any client below, and one answer.
+    /// Returns one request from every node with clients below it, and one answer.
     fn combining_traffic(&self, clients: u32) -> Vec<Traffic> {
         let mut all = Vec::new();
         let mut asks = vec![false; self.len()];
@@ -132,7 +133,7 @@ impl Plan {
     }
 }
 
-/// Calls `send` for each role to which a balancer sends some of `tokens`, and how many of them.
+/// Calls `send` for each role to which a balancer sends some of `tokens`, with their number.
 fn for_each_follower(balancer: &Role, tokens: f64, mut send: impl FnMut(u32, f64)) {
     let mut spread = |way: Way, tokens: f64| {
         way.roles().for_each(|role| send(role, tokens / f64::from(way.count)));

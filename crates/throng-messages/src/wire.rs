@@ -10,7 +10,7 @@ const ARRIVED: u64 = 3;
 const RELEASED: u64 = 4;
 
 impl Address {
-    /// The address as a word: the number, and 2^32 for a client.
+    /// Returns the address as a word: the number, and 2^32 for a client.
     #[must_use]
     pub const fn to_word(self) -> u64 {
         match self {
@@ -19,7 +19,7 @@ impl Address {
         }
     }
 
-    /// The address that is this word, if it is one.
+    /// Returns the address that this word encodes, or `None` if it encodes none.
     #[must_use]
     pub const fn from_word(word: u64) -> Option<Self> {
         let number = word as u32;
@@ -32,10 +32,10 @@ impl Address {
 }
 
 impl Message {
-    /// How many words a message is.
+    /// The number of words of a message.
     pub const WORDS: usize = 3;
 
-    /// The message as words: what it is, and two for its content, 0 where there is none.
+    /// Returns the message as words: its kind, and two words of content, 0 if there is none.
     ///
     /// ```
     /// use throng_messages::Message;
@@ -54,7 +54,7 @@ impl Message {
         }
     }
 
-    /// The message that is these words, if they are one.
+    /// Returns the message that these words encode, or `None` if they encode none.
     #[must_use]
     pub fn from_words(words: [u64; Message::WORDS]) -> Option<Self> {
         match words {
@@ -85,7 +85,7 @@ mod tests {
         ]
     }
 
-    /// Words of which many are nearly messages.
+    /// Words, many of which are nearly messages.
     fn words() -> impl Strategy<Value = u64> {
         prop_oneof![0_u64..6, Just(CLIENT), Just(2 * CLIENT), any::<u64>()]
     }

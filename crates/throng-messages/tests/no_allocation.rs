@@ -15,8 +15,8 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: everything is done by `System`, with the arguments as they came. The count is a thread-local
-// without a destructor and made without allocating, so that it can be reached from an allocator.
+// SAFETY: everything is done by `System`, with the same arguments. The count is a thread-local
+// without a destructor and made without allocating, so that an allocator can access it.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
@@ -33,8 +33,8 @@ unsafe impl GlobalAlloc for Counted {
 #[global_allocator]
 static ALLOCATOR: Counted = Counted;
 
-/// Has `clients` ask `each` times, all at once; all timers ring when nothing else is left to do. The host
-/// keeps timers in memory that was set aside.
+/// A host that lets `clients` ask `each` times, all at once. All timers ring when no other event is
+/// left. The host keeps timers in preallocated memory.
 struct Host {
     plan: Plan,
     roles: Vec<throng_messages::Role>,
@@ -56,7 +56,7 @@ impl Host {
         }
     }
 
-    /// Each client asks once; returns how many numbers were given out.
+    /// Lets each client ask once. Returns the count of numbers given out.
     fn round(&mut self, clients: u32) -> u32 {
         let mut answers = 0;
         for client in 0..clients {

@@ -52,7 +52,7 @@ fn service_threads_end_with_the_last_client() {
 #[test]
 fn clients_that_leave_early_or_panic_do_not_hold_up_the_others() {
     let mut plans = plans(6);
-    // The last is the combining tree that waits for ever: it would.
+    // The last is the combining tree that waits for ever.
     plans.pop();
     plans.into_iter().for_each(clients_leave_early);
 }
@@ -64,7 +64,7 @@ fn clients_leave_early(plan: Plan) {
         thread::spawn(move || {
             let asks = [10, 20, 100, 100, 100, 100][number];
             let numbers = Vec::from_iter((0..asks).map(|_| client.next()));
-            // Unwinds as a panic does, but says nothing.
+            // Unwinds like a panic, but prints nothing.
             if number == 1 {
                 std::panic::resume_unwind(Box::new(numbers));
             }
@@ -122,7 +122,7 @@ fn who_waits_for_a_member_that_is_gone_is_told() {
         let leaver = members.remove(2);
         thread::scope(|scope| {
             let stays = members.into_iter().map(|mut member| {
-                // The leaver comes twice.
+                // The thread that leaves comes twice.
                 scope.spawn(move || [(); 4].map(|()| member.wait()))
             });
             let stays: Vec<_> = stays.collect();

@@ -1,22 +1,22 @@
-//! Every rank draws ids from one counter, and rank 0 makes sure that each was given once.
+//! Every rank draws ids from one counter, and rank 0 checks that each was given once.
 //!
 //! ```sh
 //! cargo build --release -p throng-mpi --example ids
 //! mpirun --allow-run-as-root --oversubscribe -n 4 target/release/examples/ids
 //! ```
 //!
-//! `docs/cluster.md` tells why the options are there.
+//! `docs/cluster.md` explains the options.
 
 use mpi::Threading;
 use mpi::traits::{Communicator, CommunicatorCollectives, Root};
 use throng_mpi::{Counter, Shape};
 
-/// How many ids each rank draws.
+/// The number of ids that each rank draws.
 const EACH: usize = 1000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let (universe, _) = mpi::initialize_with_threading(Threading::Multiple)
-        .expect("nobody else has initialised MPI");
+    let (universe, _) =
+        mpi::initialize_with_threading(Threading::Multiple).expect("MPI is not initialised yet");
     let world = universe.world();
     let ranks = world.size() as u32;
 

@@ -9,11 +9,11 @@ use mpi::topology::Communicator;
 use std::thread;
 pub use throng_messages::BarrierKind;
 
-/// A barrier for all ranks of a communicator: nobody comes out of [`wait`](Barrier::wait) before
-/// everybody has gone in.
+/// A barrier for all ranks of a communicator: no rank returns from [`wait`](Barrier::wait) before
+/// all have called it.
 ///
-/// Unlike `MPI_Barrier`, a rank that waits for long does not burn its core, and a rank that died is
-/// an error, not a hang.
+/// Unlike with `MPI_Barrier`, a rank that waits for long does not occupy its core, and a rank that
+/// died is an error, not a hang.
 ///
 /// Dropping it waits until all ranks have dropped theirs. A rank that has several structures must
 /// drop them in the same order as the others.
@@ -24,23 +24,24 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// A barrier for all ranks of `comm`, which must all call this with the same kind.
+    /// Returns a barrier for all ranks of `comm`, which must all call this with the same kind.
     ///
-    /// Collective. The communicator is duplicated: messages of others are neither seen nor disturbed.
+    /// Collective. The communicator is duplicated: messages of others are neither seen nor
+    /// disturbed.
     ///
     /// # Errors
     ///
-    /// When there is no such kind, when ranks asked for different ones, when the thread of any rank may not
-    /// call MPI, or when MPI reports an error.
+    /// If there is no such kind, if ranks asked for different ones, if the thread of any rank may
+    /// not call MPI, or if MPI reports an error.
     pub fn new<C: Communicator>(comm: &C, kind: BarrierKind) -> Result<Self, Error> {
         Self::with_options(comm, kind, &Options::new())
     }
 
-    /// The same, with other than the default options.
+    /// Like [`new`](Barrier::new), with other options.
     ///
     /// # Errors
     ///
-    /// As [`new`](Barrier::new).
+    /// Like [`new`](Barrier::new).
     pub fn with_options<C: Communicator>(
         comm: &C,
         kind: BarrierKind,
@@ -62,9 +63,9 @@ impl Barrier {
     ///
     /// # Errors
     ///
-    /// [`Error::NoAnswer`] when some rank does not answer for as long as the
-    /// [patience](Options::patience) lasts; this rank's arrival holds, and another call goes on with
-    /// the same round. [`Error::Left`] when a rank that has not come has left instead.
+    /// [`Error::NoAnswer`] if some rank does not answer for as long as the
+    /// [patience](Options::patience) lasts. This rank's arrival stays valid, and another call
+    /// continues with the same round. [`Error::Left`] if a rank that has not come has left instead.
     pub fn wait(&mut self) -> Result<(), Error> {
         let passed = {
             let mut engine = self.host.engine()?;
@@ -77,27 +78,27 @@ impl Barrier {
         }
     }
 
-    /// Handles messages that have arrived for this rank: signs of life that others ask for. Only of
-    /// use without a service thread.
+    /// Handles messages that have arrived for this rank: signs of life that others ask for. It is
+    /// needed only without a service thread.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongThread`] where this thread may not call MPI.
+    /// [`Error::WrongThread`] if this thread may not call MPI.
     pub fn progress(&self) -> Result<(), Error> {
         self.host.progress()
     }
 
-    /// How it works.
+    /// Returns the kind of the barrier.
     #[must_use]
     pub fn kind(&self) -> BarrierKind {
         self.kind
     }
 
-    /// Leaves, as dropping does, and tells whether all went well.
+    /// Leaves, like dropping it, and returns whether that succeeded.
     ///
     /// # Errors
     ///
-    /// When a rank has not left and does not answer any more.
+    /// If a rank has not left and does not answer any more.
     pub fn finish(mut self) -> Result<(), Error> {
         self.host.finish()
     }

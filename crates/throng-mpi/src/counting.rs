@@ -1,4 +1,4 @@
-//! One rank's part of a counter: the roles it plays, and its callers' seats.
+//! One rank's part of a counter: its roles, and its callers' seats.
 
 use crate::engine::Part;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ pub(crate) struct Counting {
     rank: u32,
     ranks: u32,
     plan: Plan,
-    /// Where each role is played.
+    /// The rank of each role.
     rank_of: Vec<u32>,
-    /// Those played here; `None` elsewhere.
+    /// The roles of this rank; `None` for those of others.
     roles: Vec<Option<Role>>,
-    /// Whether any is.
+    /// Whether this rank has any role.
     serves: bool,
     seats: Vec<Seat>,
     /// Numbers that came for calls that had failed. They go to the next callers.
@@ -25,7 +25,7 @@ pub(crate) struct Counting {
     random: SplitMix64,
 }
 
-/// A caller's place: it asks as the client `seat * ranks + rank`.
+/// A caller's place. It asks as the client `seat * ranks + rank`.
 ///
 /// | `missing` | `taken` | |
 /// |---|---|---|
@@ -35,7 +35,7 @@ pub(crate) struct Counting {
 /// | > 0 | no | the call has failed; the answer goes to the next caller that takes the seat, or to `left` |
 #[derive(Debug)]
 struct Seat {
-    /// How many numbers of the question that is on its way have not come yet.
+    /// The count of numbers of the question in flight that have not come yet.
     missing: u64,
     taken: bool,
     numbers: Numbers,
@@ -54,9 +54,9 @@ impl Counting {
         Counting { rank, ranks, plan, rank_of, roles, serves, seats, left, random }
     }
 
-    /// Takes a seat and asks for `count` numbers, or returns `None` if there are `limit` seats, all taken. The
-    /// answer may have fewer or more numbers if an earlier call has failed: what that one asked for comes
-    /// first.
+    /// Takes a seat and asks for `count` numbers, or returns `None` if there are `limit` seats, all
+    /// taken. The answer may have fewer or more numbers if an earlier call has failed: the numbers
+    /// that it had asked for come first.
     pub(crate) fn ask(
         &mut self,
         limit: u32,
@@ -82,7 +82,8 @@ impl Counting {
         Some(Answer { seat, complete: Arc::clone(&its.complete) })
     }
 
-    /// A seat that is not taken: one whose call has failed comes first, unless there are numbers already.
+    /// Returns a seat that is not taken: one whose call has failed comes first, unless there are
+    /// numbers already.
     fn find_seat(&mut self, limit: u32) -> Option<usize> {
         let not_taken = |failed| move |seat: &Seat| !seat.taken && (seat.missing > 0) == failed;
         let failed_first = self.left.is_empty();
@@ -95,21 +96,21 @@ impl Counting {
         found
     }
 
-    /// Takes out the first number of an answer that has come, and gives the seat back.
+    /// Removes and returns the first number of an answer that has come, and frees the seat.
     pub(crate) fn take_one(&mut self, answer: &Answer) -> Option<u64> {
         let number = answer.has_come().then(|| self.seats[answer.seat].numbers.pop_first())?;
         self.free(answer.seat);
         number
     }
 
-    /// Takes out the first `most` numbers of an answer that has come, and gives the seat back.
+    /// Removes and returns the first `most` numbers of an answer that has come, and frees the seat.
     pub(crate) fn take(&mut self, answer: &Answer, most: u64) -> Option<Numbers> {
         let numbers = answer.has_come().then(|| self.seats[answer.seat].numbers.take(most))?;
         self.free(answer.seat);
         Some(numbers)
     }
 
-    /// Gives a seat back whose answer has come. Numbers that are still there go to the next callers.
+    /// Frees a seat whose answer has come. Numbers that are left go to the next callers.
     fn free(&mut self, seat: usize) {
         let its = &mut self.seats[seat];
         self.left.append(&its.numbers.take(u64::MAX));
@@ -117,7 +118,7 @@ impl Counting {
         its.give_up();
     }
 
-    /// Gives the seat back. Its numbers go to the next callers.
+    /// Frees the seat of a call that gives up. Its numbers go to the next callers.
     pub(crate) fn give_up(&mut self, answer: &Answer) {
         if answer.has_come() {
             self.free(answer.seat);
@@ -131,7 +132,8 @@ impl Counting {
         self.left.append(numbers);
     }
 
-    /// Numbers for a seat. A message that no seat waits for, which only a broken rank sends, is ignored.
+    /// Adds numbers to a seat. A message that no seat waits for, which only a broken rank sends, is
+    /// ignored.
     fn answer(&mut self, seat: u32, message: Message) {
         let Message::Numbers { first, count } = message else { return };
         let seat = seat as usize;
@@ -172,8 +174,8 @@ impl Part for Counting {
         }
     }
 
-    /// The ranks to which requests of this one go, and those to which its roles send them on. The last on
-    /// the way, which gives out numbers, depends on none.
+    /// Returns the ranks to which requests of this one go, and those to which its roles send them
+    /// on. The last rank of the path, which gives out numbers, depends on none.
     fn depends_on(&self) -> Vec<u32> {
         let seats = self.plan.clients().map_or(1, |clients| clients / self.ranks);
         let asked = (0..seats).flat_map(|seat| self.plan.asked_by(seat * self.ranks + self.rank));
@@ -208,7 +210,7 @@ impl Seat {
     }
 }
 
-/// Where a caller's numbers appear.
+/// The place where a caller's numbers appear.
 #[derive(Debug)]
 pub(crate) struct Answer {
     seat: usize,
@@ -216,7 +218,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Whether they are all there.
+    /// Returns whether all numbers have come.
     pub(crate) fn has_come(&self) -> bool {
         self.complete.load(Ordering::Acquire)
     }

@@ -1,17 +1,19 @@
-//! What one rank does with packets: its part of the structure, and the others' signs of life.
+//! The engine of one rank: it handles packets for the rank's part of the structure, and the others'
+//! signs of life.
 //!
-//! No thread and no clock is in here, and MPI is only one kind of [`Link`]: the tests run several
+//! It contains no thread and no clock, and MPI is only one kind of [`Link`]: the tests run several
 //! ranks in one thread.
 //!
-//! # How a rank that has died is missed
+//! # How a rank that has died is detected
 //!
-//! A caller may depend on all ranks, but on most of them by way of others: a member of a barrier waits for
-//! messages of a few members only, and those for a few others. So a caller that waits for long asks these few
-//! for signs of life ([`Part::depends_on`]). A rank that is asked knows by this that its own are waited for,
-//! and asks them, as if it waited itself. A rank that finds another one silent for the whole patience
-//! tells all ranks, and calls fail that need it and have waited for the whole patience as well.
+//! A caller may depend on all ranks, but on most of them through others: a member of a barrier
+//! waits for messages of a few members only, and those for a few others. So a caller that waits for
+//! long asks these few for signs of life ([`Part::depends_on`]). A rank that is asked learns that
+//! its own messages are waited for, and asks the ranks that it depends on, as if it waited itself.
+//! A rank that finds another one silent for the whole patience reports it to all ranks. Calls that
+//! need it, and have waited for the whole patience as well, then fail.
 //!
-//! So no work is done for all ranks but when one is missed, and when this one leaves.
+//! So a rank exchanges messages with all ranks only when one is missed, and when it leaves.
 
 use crate::error::Error;
 use crate::link::Link;
@@ -22,35 +24,37 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 use throng_messages::{Address, Event, Post, Timer};
 
-/// Packets taken in one go, so that a caller whose answer has come need not work for others forever.
+/// The largest number of packets handled in one go, so that a caller whose answer has come does not
+/// work for others for ever.
 const AT_ONCE: usize = 64;
 
-/// How long packets may lie while callers get their answers from this rank itself: about as long as
-/// one takes to come.
+/// The longest time for which packets may wait while callers get their answers from this rank
+/// itself: about the time that a packet takes to come.
 const DUE_NS: u64 = 1_000;
 
-/// What a rank has of a structure.
+/// A rank's part of a structure.
 pub(crate) trait Part: Send + 'static {
-    /// The rank where this role or client is.
+    /// Returns the rank of this role or client.
     fn home(&self, of: Address) -> u32;
-    /// Something happens to a role or client of this rank.
+    /// Handles an event of a role or client of this rank.
     fn on(&mut self, to: Address, event: Event, now_ns: u64, post: &mut Post);
-    /// The ranks whose messages this one waits for, and those to which it sends what others wait for. What
-    /// callers need is what these are and what these depend on, and so on.
+    /// Returns the ranks whose messages this one waits for, and those to which it sends messages
+    /// that others wait for. Callers need these ranks, the ranks that these depend on, and so on.
     fn depends_on(&self) -> Vec<u32>;
-    /// Whether others may need something of this rank while nobody here waits: more than a sign of life.
+    /// Returns whether others may need more than a sign of life of this rank while no thread here
+    /// waits.
     fn serves(&self) -> bool;
-    /// Wakes all callers: they will look for themselves what has happened.
+    /// Wakes all callers, which then look for their answers themselves.
     fn wake(&self);
-    /// How many rounds have been passed, if there are rounds.
+    /// Returns the number of rounds that have been passed, or `None` if there are no rounds.
     fn rounds(&self) -> Option<u64> {
         None
     }
-    /// Nobody will pass more rounds than this, because `rank` has left.
+    /// Reports that no member will pass more rounds than this, because `rank` has left.
     fn ends_after(&mut self, rank: u32, rounds: u64) {
         let _ = (rank, rounds);
     }
-    /// Why what callers wait for can never happen.
+    /// Returns the reason why callers can never get what they wait for, if there is one.
     fn hopeless(&self) -> Option<Error> {
         None
     }
@@ -70,18 +74,18 @@ pub(crate) struct Engine<L, P> {
     watch: Watch,
     /// Until then this rank watches them for other ranks.
     watch_until_ns: u64,
-    /// What another rank has told of one that it misses.
+    /// A rank that is missed, as another rank has reported.
     missed: Option<Missed>,
     leave: Leave,
-    /// What makes all calls fail from now on.
+    /// The error of all calls from now on.
     failed: Option<Error>,
-    /// When the last packet came.
+    /// The time when the last packet came.
     heard_ns: u64,
-    /// When somebody looked for packets.
+    /// The time when a thread last looked for packets.
     looked_ns: u64,
 }
 
-/// A rank that is silent, as another has told.
+/// A rank that is silent, as another has reported.
 #[derive(Clone, Copy, Debug)]
 struct Missed {
     rank: u32,
@@ -89,16 +93,16 @@ struct Missed {
     told_ns: u64,
 }
 
-/// How far the end has come.
+/// The progress of leaving.
 #[derive(Debug)]
 struct Leave {
     /// Whether this rank has left.
     left: bool,
-    /// At rank 0: the ranks that have, and how many.
+    /// At rank 0: the ranks that have left, and their number.
     have_left: Vec<bool>,
     count: u32,
     all_left: bool,
-    /// At rank 0, all that have not left; elsewhere rank 0. Nothing before this rank has left.
+    /// At rank 0, all ranks that have not left; elsewhere rank 0. Empty before this rank has left.
     watch: Watch,
 }
 
@@ -107,7 +111,7 @@ struct Leave {
 pub(crate) enum Need {
     /// An answer of the structure.
     Part,
-    /// That all ranks have left.
+    /// The news that all ranks have left.
     Leave,
 }
 
@@ -138,29 +142,29 @@ impl<L: Link, P: Part> Engine<L, P> {
         }
     }
 
-    /// When a packet came last.
+    /// Returns the time when the last packet came.
     pub(crate) fn heard_ns(&self) -> u64 {
         self.heard_ns
     }
 
-    /// The rank's part of the structure.
+    /// Returns the rank's part of the structure.
     pub(crate) fn part(&mut self) -> &mut P {
         &mut self.part
     }
 
-    /// Whether others may need something of this rank at any time.
+    /// Returns whether others may need more than a sign of life of this rank at any time.
     pub(crate) fn serves(&self) -> bool {
         self.part.serves()
     }
 
-    /// Does something with the part, and carries what it sends.
+    /// Calls `act` with the part, and carries the messages that it sends.
     pub(crate) fn act<T>(&mut self, now_ns: u64, act: impl FnOnce(&mut P, &mut Post) -> T) -> T {
         let result = act(&mut self.part, &mut self.post);
         self.deliver(now_ns);
         result
     }
 
-    /// Handles what has arrived and what is due, and tells whether there was anything.
+    /// Handles packets that have arrived and timers that are due. Returns whether there were any.
     pub(crate) fn look(&mut self, now_ns: u64) -> bool {
         self.looked_ns = now_ns;
         let mut any = false;
@@ -199,7 +203,7 @@ impl<L: Link, P: Part> Engine<L, P> {
         any
     }
 
-    /// `rank` is there.
+    /// Records a sign of life of `rank`.
     fn hear(&mut self, rank: u32) {
         self.watch.heard(rank);
         if self.leave.left {
@@ -208,21 +212,22 @@ impl<L: Link, P: Part> Engine<L, P> {
         self.missed = self.missed.filter(|missed| missed.rank != rank);
     }
 
-    /// Looks if nobody has for a while: for a caller whose answer was here, and who may call again and
-    /// again and keep everybody else from looking.
+    /// Looks for packets if no thread has for a while. It is for a caller whose answer was here.
+    /// Such a caller may call again and again and keep all others from looking.
     pub(crate) fn look_if_due(&mut self, now_ns: u64) {
         if now_ns.saturating_sub(self.looked_ns) >= DUE_NS {
             self.look(now_ns);
         }
     }
 
-    /// When the next timer rings.
+    /// Returns the time of the next timer.
     pub(crate) fn rings_ns(&self) -> Option<u64> {
         self.timers.peek().map(|Reverse((at_ns, ..))| *at_ns)
     }
 
-    /// Why somebody who waits since `since_ns` should not wait longer. To be asked after a look that
-    /// found nothing; asks needed ranks for signs of life.
+    /// Returns the reason why a caller that has waited since `since_ns` should not wait longer, if
+    /// there is one. Must be called after a look that found nothing; asks needed ranks for signs of
+    /// life.
     pub(crate) fn why_not_wait(&mut self, need: Need, since_ns: u64, now_ns: u64) -> Option<Error> {
         if self.failed.is_some() {
             return self.failed.clone();
@@ -255,12 +260,12 @@ impl<L: Link, P: Part> Engine<L, P> {
         }
     }
 
-    /// A rank that another one misses, and for how long it has been silent. It counts for a caller that
-    /// has waited for the whole patience.
+    /// Returns a rank that another one misses, and the time for which it has been silent. It counts
+    /// for a caller that has waited for the whole patience.
     fn told(&self, need: Need, waited_ns: u64, now_ns: u64) -> Option<(u32, Duration)> {
         let Missed { rank, silent_ns, told_ns } = self.missed?;
         let ago_ns = now_ns.saturating_sub(told_ns);
-        // The rank that misses it says so again after a quarter of the patience.
+        // The rank that misses it reports it again after a quarter of the patience.
         let quarter_ns = self.watch.quarter_ns();
         let counts = need == Need::Part
             && ago_ns <= quarter_ns.saturating_mul(2)
@@ -268,7 +273,8 @@ impl<L: Link, P: Part> Engine<L, P> {
         counts.then(|| (rank, Duration::from_nanos(silent_ns.saturating_add(ago_ns))))
     }
 
-    /// This rank asks nothing any more. It must go on to look until everybody has left.
+    /// Records that this rank asks nothing any more. It must continue to look until all ranks have
+    /// left.
     pub(crate) fn leave(&mut self) {
         if !std::mem::replace(&mut self.leave.left, true) {
             let rounds = self.part.rounds().unwrap_or(0);
@@ -280,24 +286,25 @@ impl<L: Link, P: Part> Engine<L, P> {
         }
     }
 
-    /// Whether everybody has left and everything is sent, so that this rank may stop.
+    /// Returns whether all ranks have left and everything is sent, so that this rank may stop.
     pub(crate) fn is_over(&mut self) -> bool {
         self.leave.all_left && self.link.is_flushed().unwrap_or(true)
     }
 
-    /// This rank cannot go on: tells those that may wait for it, and leaves MPI's things as they are.
+    /// Reports to the ranks that may wait for this one that it cannot continue. Does not free MPI's
+    /// objects.
     pub(crate) fn desert(&mut self) {
         self.tell_all(Packet::Gone(self.rank));
         self.abandon();
     }
 
-    /// Nobody knows whether the others will ever finish: nothing is given back to MPI.
+    /// Gives up without freeing MPI's objects, because the others may never finish.
     pub(crate) fn abandon(&mut self) {
         self.link.abandon();
     }
 
-    /// Somebody does not answer while this rank leaves. If this is rank 0, for which all wait, it tells
-    /// them that they need not.
+    /// Gives up on `rank`, which does not answer while this rank leaves. All ranks wait for rank 0;
+    /// if this is rank 0, it sends them [`Packet::Gone`], so that they stop waiting.
     pub(crate) fn give_up(&mut self, rank: u32) {
         if self.rank == 0 {
             self.tell_all(Packet::Gone(rank));
@@ -329,7 +336,7 @@ impl<L: Link, P: Part> Engine<L, P> {
         }
     }
 
-    /// Carries everything in the post where it belongs.
+    /// Carries all messages of the post to their receivers.
     fn deliver(&mut self, now_ns: u64) {
         while let Some((to, message)) = self.post.next_message() {
             let home = self.part.home(to);
@@ -349,7 +356,7 @@ impl<L: Link, P: Part> Engine<L, P> {
     }
 
     fn has_left(&mut self, rank: u32, rounds: u64) {
-        // Only rank 0 is told so.
+        // Only rank 0 gets this packet.
         let Some(has_left) = self.leave.have_left.get_mut(rank as usize) else { return };
         if std::mem::replace(has_left, true) {
             return;
@@ -357,8 +364,8 @@ impl<L: Link, P: Part> Engine<L, P> {
         self.leave.watch.forget(rank);
         self.leave.count += 1;
         if self.leave.count == 1 && self.part.rounds().is_some() {
-            // It may be one round behind others that leave, but not before them: what it has not
-            // passed nobody has.
+            // It may be one round behind others that leave, but it does not leave before them: no
+            // rank has passed a round that it has not passed.
             self.ends_after(rank, rounds);
             self.tell_all(Packet::Last(rank, rounds));
         }

@@ -1,24 +1,24 @@
-//! What can go wrong.
+//! The errors of this crate.
 
 use std::fmt;
 use std::time::Duration;
 
-/// Why a call has no result. A call never waits for a rank that is gone: it fails.
+/// The reason why a call has no result. A call never waits for a rank that is gone: it fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A rank that is needed for the answer has not said a word for as long as the
-    /// [patience](crate::Options::patience) lasts, though it was asked whether it is there. It has
+    /// A rank that is needed for the answer has sent nothing for as long as the
+    /// [patience](crate::Options::patience) lasts, although it was asked for a sign of life. It has
     /// died, was stopped, or cannot be reached; without a service thread it may only be busy.
     ///
-    /// The call may be made again: nothing is lost if the rank comes back.
+    /// The call may be repeated: nothing is lost if the rank comes back.
     NoAnswer {
         /// The rank, in the communicator that was given.
         rank: u32,
-        /// How long it has been silent since it was asked.
+        /// The time for which it has been silent since it was asked.
         silent_for: Duration,
     },
-    /// A rank has left by a panic, and what it held is gone with it.
+    /// A rank has left by a panic, and the numbers that it held are lost.
     Gone {
         /// The rank.
         rank: u32,
@@ -32,19 +32,20 @@ pub enum Error {
     Mpi {
         /// The function that failed.
         call: &'static str,
-        /// What MPI says about it.
+        /// MPI's message.
         says: String,
     },
-    /// The ranks did not ask for the same thing: shape and options must be equal everywhere.
+    /// The ranks asked for different structures: shape and options must be equal on all ranks.
     Disagree,
     /// There is no such shape; the text says why.
     Shape(String),
     /// MPI was initialised so that only the main thread may call it, and this is another one.
     ///
     /// If this happens to a rank that makes a counter or a barrier, all ranks get this error. The
-    /// rank itself has it at once, the others after the [patience](crate::Options::patience), since that rank
-    /// can tell them nothing. All may try again, for the same shape and options; until they have
-    /// succeeded they must not make other collective calls on that communicator.
+    /// rank itself gets it at once, the others after the [patience](crate::Options::patience),
+    /// since that rank cannot send them a message. All may try again, for the same shape and
+    /// options. Until they have succeeded they must not make other collective calls on that
+    /// communicator.
     WrongThread,
     /// The operating system gave no thread for the service.
     NoThread(String),

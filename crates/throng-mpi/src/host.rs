@@ -1,8 +1,8 @@
-//! A rank's engine, who looks after it, and how callers wait.
+//! A rank's engine, the threads that run it, and how callers wait.
 //!
-//! Whoever waits looks for messages, under the engine's lock, and does the work of its rank's roles
-//! meanwhile. The service thread does so while nobody waits. Without one (MPI not initialised with
-//! `Threading::Multiple`) the work is done inside calls only.
+//! A waiting caller looks for messages, under the engine's lock, and does the work of its rank's
+//! roles meanwhile. The service thread does so while no caller waits. Without one (MPI not
+//! initialised with `Threading::Multiple`) the work is done inside calls only.
 
 use crate::engine::{Engine, Need, Part};
 use crate::error::Error;
@@ -33,16 +33,17 @@ pub(crate) struct Host<P: Part> {
 struct Shared<P> {
     engine: Mutex<MpiEngine<P>>,
     start: Instant,
-    /// How many callers wait, and look for messages.
+    /// The number of callers that wait, and look for messages.
     callers: AtomicU32,
     stop: AtomicBool,
     longest_nap: Duration,
 }
 
 impl<P: Part> Host<P> {
-    /// Collective: all ranks of `comm` make the same structure, described by `fingerprint`. `part` gets
-    /// this rank, how many there are, and a random number that all know; it fails on all ranks or on none.
-    /// Before this has checked that the thread may, nothing may call MPI.
+    /// Makes the host. Collective: all ranks of `comm` make the same structure, described by
+    /// `fingerprint`. `part` gets this rank, the number of ranks, and a random number that all
+    /// ranks know. It must fail on all ranks or on none. Before this has checked that the thread
+    /// may call MPI, nothing may.
     pub(crate) fn new<C: Communicator>(
         comm: &C,
         options: &Options,
@@ -72,7 +73,7 @@ impl<P: Part> Host<P> {
             match service.spawn(move || shared.serve()) {
                 Ok(service) => host.service = Some(service),
                 Err(error) => {
-                    // Nobody could serve this rank's roles: the others must not wait for it.
+                    // No thread could serve this rank's roles, so the others must not wait for it.
                     host.shared.lock().desert();
                     host.over = true;
                     return Err(Error::NoThread(error.to_string()));
@@ -82,29 +83,29 @@ impl<P: Part> Host<P> {
         Ok(host)
     }
 
-    /// Whether a thread serves this rank's roles while nobody calls.
+    /// Returns whether a thread serves this rank's roles while no caller waits.
     pub(crate) fn has_service(&self) -> bool {
         self.service.is_some()
     }
 
-    /// Nanoseconds since this rank began.
+    /// Returns the nanoseconds since this rank began.
     pub(crate) fn now_ns(&self) -> u64 {
         self.shared.now_ns()
     }
 
-    /// The engine, for the calling thread if it may use it.
+    /// Returns the engine, if the calling thread may use it.
     pub(crate) fn engine(&self) -> Result<MutexGuard<'_, MpiEngine<P>>, Error> {
         if may_call(self.threading) { Ok(self.shared.lock()) } else { Err(Error::WrongThread) }
     }
 
-    /// Handles what has arrived.
+    /// Handles packets that have arrived.
     pub(crate) fn progress(&self) -> Result<(), Error> {
         self.engine()?.look(self.now_ns());
         Ok(())
     }
 
-    /// Waits until `ready` finds what it looks for, and serves this rank meanwhile. `has_come` tells
-    /// without the engine that looking is worth it.
+    /// Waits until `ready` returns a value, and serves this rank meanwhile. `has_come` says without
+    /// the engine whether it is worth calling.
     pub(crate) fn wait<T>(
         &self,
         need: Need,
@@ -137,13 +138,13 @@ impl<P: Part> Host<P> {
         }
     }
 
-    /// Leaves: waits until all ranks have, and serves them until then.
+    /// Leaves: waits until all ranks have left, and serves them until then.
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
         if std::mem::replace(&mut self.over, true) {
             return Ok(());
         }
         if link::is_finalized() {
-            // Too late: MPI was ended before.
+            // Too late: MPI was finalised before.
             self.stop();
             return Ok(());
         }
@@ -168,7 +169,7 @@ impl<P: Part> Host<P> {
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(service) = self.service.take() {
             service.thread().unpark();
-            // Nothing to tell if it panicked: whoever waited for it has been told.
+            // If it panicked, its waiters have got an error already.
             let _ = service.join();
         }
     }
@@ -177,7 +178,7 @@ impl<P: Part> Host<P> {
 impl<P: Part> Drop for Host<P> {
     fn drop(&mut self) {
         if !self.over && thread::panicking() && !link::is_finalized() {
-            // The others may be waiting for what this rank will never do.
+            // The others may be waiting for this rank.
             self.over = true;
             if let Ok(mut engine) = self.engine() {
                 engine.desert();
@@ -193,7 +194,8 @@ impl<P: Part> Shared<P> {
         self.start.elapsed().as_nanos() as u64
     }
 
-    /// A panic of another thread, in a role, leaves nothing half done that matters to us.
+    /// Locks the engine. A panic of another thread, in a role, leaves nothing half done that
+    /// matters here.
     fn lock(&self) -> MutexGuard<'_, MpiEngine<P>> {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -206,7 +208,7 @@ impl<P: Part> Shared<P> {
         }
     }
 
-    /// What the service thread does.
+    /// Runs the service thread.
     fn serve(&self) {
         make_naps_exact();
         let mut heard_ns = 0;
@@ -230,18 +232,18 @@ impl<P: Part> Shared<P> {
     }
 }
 
-/// The longest nap that does not miss the next timer.
+/// Returns the longest nap that does not miss the next timer.
 fn until(rings_ns: Option<u64>, now_ns: u64, longest: Duration) -> Duration {
     let rings = rings_ns.map_or(longest, |at| Duration::from_nanos(at.saturating_sub(now_ns)));
     longest.min(rings)
 }
 
-/// Lets the calling thread's naps last as long as they should: Linux adds up to 50 microseconds, to wake
-/// several threads at once.
+/// Makes the calling thread's naps exact: Linux adds up to 50 microseconds, to wake several threads
+/// at once.
 fn make_naps_exact() {
     #[cfg(target_os = "linux")]
     {
-        // Where this is refused naps are a little longer.
+        // If this is refused, naps are a little longer.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1_000));
     }
 }
@@ -254,16 +256,16 @@ fn take_a(rest: Rest) {
     }
 }
 
-/// Whether the calling thread may call MPI at this level.
+/// Returns whether the calling thread may call MPI at this level.
 fn may_call(threading: Threading) -> bool {
     threading >= Threading::Serialized || link::is_main_thread()
 }
 
-/// Waits until all ranks have come to make the structure `words`, and returns a link between them and a
+/// Waits until all ranks have come to make the structure `words`. Returns a link between them and a
 /// number that no other structure has.
 ///
-/// A rank whose thread may not call MPI cannot come, and cannot tell the others. So where there may be such
-/// threads the others wait for no longer than the patience.
+/// A rank whose thread may not call MPI cannot come, and cannot tell the others. So if there may be
+/// such threads the others wait no longer than the patience.
 fn make<C: Communicator>(
     comm: &C,
     threading: Threading,

@@ -21,16 +21,18 @@
 //! # Ok::<(), throng_mpi::Error>(())
 //! ```
 //!
-//! # Who does the work
+//! # Which thread does the work
 //!
-//! Each rank has a part of every structure: some roles, and what its own callers need. Whoever waits in
-//! [`Counter::next`] or [`Barrier::wait`] handles the rank's messages meanwhile; while nobody waits, the
-//! structure's *service thread* on that rank does. So a rank that computes does not hold up the others.
+//! Each rank has a part of every structure: some roles, and the state of its own callers. A thread
+//! that waits in [`Counter::next`] or [`Barrier::wait`] handles the rank's messages meanwhile.
+//! While no thread waits, the structure's *service thread* on that rank does. So a rank that
+//! computes does not hold up the others.
 //!
-//! Waiting never happens inside MPI, which would burn a core. Between two looks for messages a thread at
-//! first only gives way to others, and then naps, the longer the longer nothing has come, up to
-//! [`Options::longest_nap`], a millisecond. An idle rank costs about 2 % of a core for each structure; the
-//! first message after an idle time waits for up to one nap at each rank it passes.
+//! No thread waits inside MPI, which would occupy a core. Between two looks for messages a thread
+//! at first only yields, and then naps, the longer the longer no message has come, up to
+//! [`Options::longest_nap`], a millisecond. An idle rank costs about 2 % of a core for each
+//! structure. The first message after an idle time waits for up to one nap at each rank that it
+//! passes.
 //!
 //! # Without a service thread
 //!
@@ -38,36 +40,37 @@
 //! serve a rank, and messages are handled inside calls only: `next`, `wait`, `progress`, and `finish` or
 //! drop. Then
 //!
-//! - a rank that computes delays everybody who needs one of its roles until its next call; it can call
-//!   [`Counter::progress`] now and then;
+//! - a rank that computes delays all ranks that need one of its roles until its next call; it can
+//!   call [`Counter::progress`] from time to time;
 //! - a rank that computes for longer than the [patience](Options::patience) counts as silent;
 //! - with `Single` and `Funneled` only the thread that initialised MPI may call, others get
-//!   [`Error::WrongThread`], and the structure must be dropped there; a rank that makes a structure waits
-//!   for the others no longer than the patience, since one that is refused cannot come; with `Serialized` any thread may,
-//!   while no other thread of the process calls MPI.
+//!   [`Error::WrongThread`], and the structure must be dropped there; a rank that makes a structure
+//!   waits for the others no longer than the patience, since one that is refused cannot come; with
+//!   `Serialized` any thread may call, while no other thread of the process calls MPI.
 //!
 //! Numbers and rounds are the same as with a service thread.
 //!
 //! # The end
 //!
-//! Making and leaving a structure is collective, as with everything of MPI: all ranks must do it, and with
-//! several structures in the same order. Dropping one (or [`Counter::finish`]) says goodbye and goes on
-//! serving until all ranks have left, in whatever order they come. A rank that unwinds by a panic tells
-//! the others, whose calls fail with [`Error::Gone`]. Structures must be dropped before MPI is finalised:
-//! declare them after the [`Universe`](mpi::environment::Universe).
+//! Making and leaving a structure is collective, like all of MPI: all ranks must do it, and with
+//! several structures in the same order. Dropping one (or [`Counter::finish`]) continues to serve
+//! until all ranks have left, in whatever order they come. A rank that unwinds by a panic reports
+//! this to the others, whose calls fail with [`Error::Gone`]. Structures must be dropped before MPI
+//! is finalised: declare them after the [`Universe`](mpi::environment::Universe).
 //!
 //! # When a rank is lost
 //!
-//! `mpirun` by default ends the whole job when a rank dies. Where it does not, or where a rank is only
+//! By default `mpirun` ends the whole job when a rank dies. If it does not, or if a rank is only
 //! stopped or cut off, calls that need it fail with [`Error::NoAnswer`] and name it, after the
-//! [patience](Options::patience) and a quarter of it. A rank that is merely late is never given up: its service
-//! thread says that it is there. Each rank asks those few that it depends on directly, for others too, and tells
-//! all if one of them is silent. After such an error calls may be repeated: an unanswered question stays asked, its
-//! number goes to the next caller on the same rank, and an arrival at a barrier holds. So if the rank comes
-//! back nothing is lost. If it does not, its roles are gone, and with them the numbers that were on their
-//! way through them: no number is ever given twice, but some may be missing.
+//! [patience](Options::patience) and a quarter of it. A rank that is merely late never causes an
+//! error: its service thread sends signs of life. Each rank asks the few ranks that it depends on
+//! directly, for others too, and reports to all if one of them is silent. After such an error calls
+//! may be repeated. An unanswered request stays valid: its number goes to the next caller on the
+//! same rank. An arrival at a barrier also stays counted. So if the rank comes back nothing is
+//! lost. If it does not, its roles are gone, and with them the numbers that were on their way
+//! through them: no number is ever given twice, but some may be missing.
 //!
-//! `docs/cluster.md` in the repository tells how to run on a cluster and how to choose a shape.
+//! `docs/cluster.md` in the repository describes how to run on a cluster and how to choose a shape.
 
 #![deny(unsafe_code)]
 

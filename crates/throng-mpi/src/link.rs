@@ -1,8 +1,8 @@
 //! Packets between ranks over MPI. Only this file and `making` call it.
 //!
-//! By its C functions, as the crate `mpi` gives them: its own methods panic or abort where MPI reports
-//! an error, and its requests borrow their buffers, which cannot be said of sends that nobody waits
-//! for. Nothing here blocks.
+//! It uses MPI's C functions, as the crate `mpi` exports them. That crate's own methods panic or
+//! abort if MPI reports an error, and its requests borrow their buffers, which is not possible for
+//! sends that are not waited for. No function here blocks.
 
 use crate::error::Error;
 use crate::packet::{WORDS, Words};
@@ -16,15 +16,15 @@ use std::mem::{self, MaybeUninit};
 pub(crate) trait Link {
     /// Sends `words` to `rank`.
     fn send(&mut self, rank: u32, words: Words) -> Result<(), Error>;
-    /// A packet that has arrived, and who sent it.
+    /// Returns a packet that has arrived, and its sender.
     fn receive(&mut self) -> Result<Option<(u32, Words)>, Error>;
-    /// Whether everything that was sent is on its way, so that the link may be dropped.
+    /// Returns whether all packets sent are on their way, so that the link may be dropped.
     fn is_flushed(&mut self) -> Result<bool, Error>;
-    /// Some ranks do not answer: what they hold may never be given back.
+    /// Stops freeing buffers and handles, because some ranks do not answer.
     fn abandon(&mut self);
 }
 
-/// The tag of all packets: the communicator is ours alone.
+/// The tag of all packets: no other code uses the communicator.
 const TAG: c_int = 1;
 
 /// A link over a communicator of its own, so that its messages are not mixed up with the program's.
@@ -33,7 +33,7 @@ pub(crate) struct MpiLink {
     comm: ffi::MPI_Comm,
     /// The next packet, from any rank. MPI writes it until its request is done.
     ///
-    /// A poll tests this one request. To probe would take longer for more ranks: Open MPI looks at a
+    /// A poll tests this one request. A probe would take longer for more ranks: Open MPI looks at a
     /// queue for each.
     inbox: (ffi::MPI_Request, Box<Words>),
     /// Sends that MPI has not taken over yet. MPI reads each `Box` until its request is done.
@@ -43,14 +43,15 @@ pub(crate) struct MpiLink {
     abandoned: bool,
 }
 
-// SAFETY: handles of MPI are valid in the whole process. Calls from a thread other than the creator's
-// are only made where MPI was initialised for it: `Host` checks the thread level.
+// SAFETY: handles of MPI are valid in the whole process. Calls from a thread other than the
+// creator's are only made if MPI was initialised for it: `Host` checks the thread level.
 unsafe impl Send for MpiLink {}
 
 impl MpiLink {
     /// Takes over `comm`, a communicator that nothing else uses.
     pub(crate) fn new(comm: ffi::MPI_Comm) -> Result<Self, Error> {
-        // SAFETY: `comm` is live; the handler is one of MPI's own. It is a static of C that nobody writes.
+        // SAFETY: `comm` is live; the handler is one of MPI's own. It is a static of C that is
+        // never written.
         let code = unsafe { ffi::MPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN) };
         check("MPI_Comm_set_errhandler", code)?;
         let mut link = MpiLink {
@@ -64,12 +65,12 @@ impl MpiLink {
         Ok(link)
     }
 
-    /// Tells MPI where to put the next packet.
+    /// Gives MPI the buffer of the next packet.
     fn expect_packet(&mut self) -> Result<(), Error> {
         let (request, words) = &mut self.inbox;
-        // SAFETY: the buffer holds WORDS words, and no rank sends more. It is on the heap and stays there
-        // until the request is done: nothing reads it before, and it is leaked if that never happens. The
-        // request before is done.
+        // SAFETY: the buffer holds WORDS words, and no rank sends more. It is on the heap and stays
+        // there until the request is done: nothing reads it before, and it is leaked if that never
+        // happens. The request before is done.
         let code = unsafe {
             ffi::MPI_Irecv(
                 words.as_mut_ptr().cast::<c_void>(),
@@ -90,14 +91,14 @@ impl MpiLink {
         if *request != no_request() {
             // SAFETY: the request is live.
             let _ = unsafe { ffi::MPI_Cancel(request) };
-            // SAFETY: the same. It ends at once, and MPI leaves the buffer alone then. The ignored status is a
-            // static of C that nobody writes.
+            // SAFETY: the same. It ends at once, and MPI leaves the buffer alone then. The ignored
+            // status is a static of C that is never written.
             let _ = unsafe { ffi::MPI_Wait(request, ffi::RSMPI_STATUS_IGNORE) };
         }
     }
 
-    /// Takes back the buffers of sends that are done. It looks at a few only, in turn: no call sends more
-    /// than one packet.
+    /// Takes back the buffers of sends that are done. It looks at a few only, in turn: no call
+    /// sends more than one packet.
     fn reap(&mut self) -> Result<(), Error> {
         const FEW: usize = 2;
         for _ in 0..FEW.min(self.on_the_way.len()) {
@@ -120,8 +121,8 @@ impl Link for MpiLink {
         let mut buffer = self.spare.pop().unwrap_or_default();
         *buffer = words;
         let mut request = MaybeUninit::uninit();
-        // SAFETY: the buffer is on the heap and stays there, unwritten, until the request is done: it
-        // goes to `spare` then, and to nobody if that never happens.
+        // SAFETY: the buffer is on the heap and stays there, unwritten, until the request is done.
+        // It goes to `spare` then, and is leaked if that never happens.
         let code = unsafe {
             ffi::MPI_Isend(
                 buffer.as_ptr().cast::<c_void>(),
@@ -136,7 +137,7 @@ impl Link for MpiLink {
         check("MPI_Isend", code)?;
         // SAFETY: MPI_Isend has succeeded and written it.
         let mut request = unsafe { request.assume_init() };
-        // So small a message is usually gone at once.
+        // A message of this size is usually gone at once.
         if is_done(&mut request)? {
             self.spare.push(buffer);
         } else {
@@ -149,15 +150,15 @@ impl Link for MpiLink {
         self.reap()?;
         let mut there = 0;
         let mut status = MaybeUninit::uninit();
-        // SAFETY: the request is live, or null where MPI has refused it: then it is done, and from no rank.
-        // There is room for what is written.
+        // SAFETY: the request is live, or null if MPI has refused it: then it is done, and from no
+        // rank. There is room for the results.
         let code =
             unsafe { ffi::MPI_Test(&raw mut self.inbox.0, &raw mut there, status.as_mut_ptr()) };
         check("MPI_Test", code)?;
         if there == 0 {
             return Ok(None);
         }
-        // SAFETY: the request is done, so MPI_Test has written who sent the packet.
+        // SAFETY: the request is done, so MPI_Test has written the sender of the packet.
         let from = unsafe { status.assume_init() }.MPI_SOURCE;
         let words = *self.inbox.1;
         self.expect_packet()?;
@@ -189,34 +190,34 @@ impl Drop for MpiLink {
             });
         } else {
             self.expect_nothing();
-            // SAFETY: nobody has a copy of the handle, and nothing is on its way.
+            // SAFETY: there is no copy of the handle, and no packet is on its way.
             let _ = unsafe { ffi::MPI_Comm_free(&raw mut self.comm) };
         }
     }
 }
 
-/// What MPI makes of a request that is done.
+/// Returns the value to which MPI sets a request that is done.
 pub(crate) fn no_request() -> ffi::MPI_Request {
-    // SAFETY: a static of C that nobody writes.
+    // SAFETY: a static of C that is never written.
     unsafe { ffi::RSMPI_REQUEST_NULL }
 }
 
-/// Whether a request is done, and freed.
+/// Returns whether a request is done, and freed.
 pub(crate) fn is_done(request: &mut ffi::MPI_Request) -> Result<bool, Error> {
     let mut done = 0;
-    // SAFETY: `request` is live until MPI_Test says that it is done, and null then. The ignored
-    // status is a static of C that nobody writes.
+    // SAFETY: `request` is live until MPI_Test reports that it is done, and null then. The ignored
+    // status is a static of C that is never written.
     let code = unsafe { ffi::MPI_Test(request, &raw mut done, ffi::RSMPI_STATUS_IGNORE) };
     check("MPI_Test", code)?;
     Ok(done != 0)
 }
 
-/// What the calling thread may do, and others of its rank.
+/// Returns the thread level of this rank.
 pub(crate) fn threading() -> Threading {
     mpi::environment::threading_support()
 }
 
-/// Whether this is the thread that initialised MPI.
+/// Returns whether this is the thread that initialised MPI.
 pub(crate) fn is_main_thread() -> bool {
     let mut yes = 0;
     // SAFETY: there is room for the answer.
@@ -224,7 +225,7 @@ pub(crate) fn is_main_thread() -> bool {
     code == ffi::MPI_SUCCESS as c_int && yes != 0
 }
 
-/// Whether MPI has ended: nothing may be called then.
+/// Returns whether MPI has been finalised: no function may be called then.
 pub(crate) fn is_finalized() -> bool {
     let mut yes = 0;
     // SAFETY: there is room for the answer; this may be called at any time.

@@ -1,11 +1,13 @@
-//! How all ranks make a structure together: they agree on what it is, and get a communicator for it.
+//! How all ranks make a structure together: they agree on its kind, and get a communicator for it.
 //!
-//! Both steps are collective calls that do not block, so a rank can stop waiting for another one that does not
-//! come. That happens where MPI may be called by the main thread only: a rank whose other thread asks for a
-//! structure is refused, and can tell the others nothing. These give up when their patience is over.
+//! Both steps are collective calls that do not block, so a rank can stop waiting for another one
+//! that does not come. That happens if MPI may be called by the main thread only: a rank whose
+//! other thread asks for a structure is refused, and cannot tell the others. These give up when
+//! their patience is over.
 //!
-//! What a rank has given up *holds*: its next structure on the same communicator goes on with it. MPI demands
-//! that all ranks make the same collective calls in the same order, and so they do.
+//! A making that was given up stays *held*: the rank's next structure on the same communicator
+//! continues it. MPI requires that all ranks make the same collective calls in the same order, and
+//! so they do.
 //!
 //! | ranks that gave up while | the others | when they try again |
 //! |---|---|---|
@@ -21,7 +23,7 @@ use std::ffi::c_void;
 use std::mem::{self, MaybeUninit};
 
 thread_local! {
-    /// What was given up. Only the main thread gives up anything.
+    /// The makings that were given up. Only the main thread gives up any.
     static HELD: RefCell<Vec<Making>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -31,10 +33,11 @@ pub(crate) struct Making {
     /// The program's communicator.
     comm: ffi::MPI_Comm,
     request: ffi::MPI_Request,
-    /// What the ranks agree on: a hash of the structure, its complement, and a number that no other structure
-    /// has. MPI reads it while they do. This and what follows is on the heap, to stay where MPI was told.
+    /// The words on which the ranks agree: a hash of the structure, its complement, and a number
+    /// that no other structure has. MPI reads them meanwhile. These and the following fields are on
+    /// the heap, so that their addresses do not change.
     mine: Box<Words>,
-    /// The largest of what the ranks say, word by word. MPI writes it while they agree.
+    /// The largest value of all ranks, word by word. MPI writes it while they agree.
     largest: Box<Words>,
     /// The new communicator, once they have agreed. MPI writes it.
     duplicate: Option<Box<MaybeUninit<ffi::MPI_Comm>>>,
@@ -43,8 +46,8 @@ pub(crate) struct Making {
 type Words = [u64; 3];
 
 impl Making {
-    /// Begins to make a structure for all ranks of `comm`, of which `hash` tells what it is, or goes on with
-    /// one that was given up. `random` is some number.
+    /// Begins to make a structure with this `hash` for all ranks of `comm`, or continues one that
+    /// was given up. `random` is some number.
     pub(crate) fn begin<C: Communicator>(comm: &C, hash: u64, random: u64) -> Result<Self, Error> {
         let comm = comm.as_raw();
         let held = HELD.with_borrow_mut(|held| {
@@ -64,8 +67,8 @@ impl Making {
     fn agree(comm: ffi::MPI_Comm, mine: Words) -> Result<Self, Error> {
         let (mine, mut largest) = (Box::new(mine), Box::new([0; 3]));
         let mut request = MaybeUninit::uninit();
-        // SAFETY: `comm` is live. Both buffers hold three words and stay where they are, untouched, until the
-        // request is done: `Making` sees to it.
+        // SAFETY: `comm` is live. Both buffers hold three words and stay where they are, untouched,
+        // until the request is done: `Making` ensures it.
         let code = unsafe {
             ffi::MPI_Iallreduce(
                 mine.as_ptr().cast::<c_void>(),
@@ -86,8 +89,8 @@ impl Making {
     fn duplicate(&mut self) -> Result<(), Error> {
         let mut duplicate = Box::new(MaybeUninit::uninit());
         let mut request = MaybeUninit::uninit();
-        // SAFETY: `comm` is live, and there is room for the new one, which stays where it is until the
-        // request is done: `Making` sees to it.
+        // SAFETY: `comm` is live, and there is room for the new one, which stays where it is until
+        // the request is done: `Making` ensures it.
         let code =
             unsafe { ffi::MPI_Comm_idup(self.comm, duplicate.as_mut_ptr(), request.as_mut_ptr()) };
         check("MPI_Comm_idup", code)?;
@@ -97,7 +100,7 @@ impl Making {
         Ok(())
     }
 
-    /// Goes on, and returns the link and the number that no other structure has if all is done.
+    /// Continues, and returns the link and the number that no other structure has once all is done.
     pub(crate) fn poll(&mut self) -> Result<Option<(MpiLink, u64)>, Error> {
         while is_done(&mut self.request)? {
             let [most, least, nonce] = *self.largest;
@@ -123,7 +126,7 @@ impl Making {
 }
 
 impl Drop for Making {
-    /// Leaves to MPI what it may still use, if a call of MPI has failed.
+    /// Leaks the memory that MPI may still use, if a call of MPI has failed.
     fn drop(&mut self) {
         if self.request != no_request() {
             mem::forget(mem::take(&mut self.mine));

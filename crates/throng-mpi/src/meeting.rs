@@ -5,14 +5,14 @@ use crate::error::Error;
 use std::thread::Thread;
 use throng_messages::{Address, Event, Member, Post};
 
-/// A member, and who waits as it.
+/// A member, and the thread that waits for it.
 #[derive(Debug)]
 pub(crate) struct Meeting {
     member: Member,
-    /// Whether the member has arrived and nobody has been told yet that it has passed.
+    /// Whether the member has arrived and no caller has got the result yet.
     arrived: bool,
     caller: Option<Thread>,
-    /// A rank that has left, and how many rounds it had passed.
+    /// A rank that has left, and the number of rounds that it had passed.
     last: Option<(u32, u64)>,
 }
 
@@ -21,8 +21,8 @@ impl Meeting {
         Meeting { member, arrived: false, caller: None, last: None }
     }
 
-    /// Arrives, unless an arrival that somebody gave up on still holds. It does even if all have come
-    /// meanwhile: nobody was told.
+    /// Arrives, unless the arrival of a call that gave up is still valid. It is valid even if all
+    /// have come meanwhile, since no caller got the result.
     pub(crate) fn arrive(&mut self, caller: Thread, post: &mut Post) {
         self.caller = Some(caller);
         if !std::mem::replace(&mut self.arrived, true) {
@@ -30,7 +30,7 @@ impl Meeting {
         }
     }
 
-    /// Whether all have come; this is told once.
+    /// Returns `Some` once after all have come.
     pub(crate) fn pass(&mut self) -> Option<()> {
         let passed = self.arrived && !self.member.waits();
         if passed {
@@ -62,8 +62,8 @@ impl Part for Meeting {
     }
 
     fn serves(&self) -> bool {
-        // What comes before the member arrives may lie until it does, and after it has passed it owes
-        // nobody anything.
+        // Messages that come before the member arrives may wait until it does, and after it has
+        // passed no other member waits for it.
         false
     }
 

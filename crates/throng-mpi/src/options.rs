@@ -1,8 +1,8 @@
-//! What can be set.
+//! The settings of a structure.
 
 use std::time::Duration;
 
-/// How a structure behaves. Must be the same on all ranks.
+/// The settings of a structure. They must be the same on all ranks.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,7 +20,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// 30 seconds of patience, naps of up to a millisecond, one thread a rank, 20 microseconds to meet.
+    /// Returns the default options: 30 seconds of patience, naps of up to a millisecond, one thread
+    /// a rank, 20 microseconds to meet.
     #[must_use]
     pub fn new() -> Self {
         Options {
@@ -31,35 +32,36 @@ impl Options {
         }
     }
 
-    /// How long a rank may be silent, though it was asked for a sign of life, before calls that need
-    /// it fail with [`Error::NoAnswer`](crate::Error::NoAnswer). With a service thread this has
-    /// nothing to do with how long computations take; without one it must be longer than the longest
-    /// time between two calls of a rank. [`Duration::MAX`] waits for ever.
+    /// Sets the time for which a rank may be silent, although it was asked for a sign of life,
+    /// before calls that need it fail with [`Error::NoAnswer`](crate::Error::NoAnswer). With a
+    /// service thread this does not limit the length of computations. Without one it must be longer
+    /// than the longest time between two calls of a rank. [`Duration::MAX`] waits for ever.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// The longest time for which an idle rank sleeps before it looks for messages again: the price
-    /// of idling in processor time, against the delay of the first message afterwards.
+    /// Sets the longest time for which an idle rank sleeps before it looks for messages again. A
+    /// longer nap saves processor time, and delays the first message after it.
     #[must_use]
     pub fn longest_nap(mut self, nap: Duration) -> Self {
         self.longest_nap = nap;
         self
     }
 
-    /// How many threads of a rank ask at the same time. More may call; they take turns then. It is
-    /// the combining tree that needs to know: other counters serve any number of threads at once.
+    /// Sets the number of threads of a rank that ask at the same time. More may call; they take
+    /// turns then. Only the combining tree needs to know it: other counters serve any number of
+    /// threads at once.
     #[must_use]
     pub fn threads(mut self, threads: u32) -> Self {
         self.threads = threads.max(1);
         self
     }
 
-    /// How long a request waits in a tree for another one to go on with: about as long as a message
-    /// takes. Nodes of a combining tree wait for so long; prisms of a diffracting tree begin with it
-    /// and adapt, from nothing to eight times as long.
+    /// Sets the time for which a request waits in a tree for another one to combine with: about the
+    /// time of a message. Nodes of a combining tree wait for this time. Prisms of a diffracting
+    /// tree begin with it and adapt, from 0 to eight times as long.
     #[must_use]
     pub fn meeting(mut self, time: Duration) -> Self {
         self.meeting = time;
@@ -70,7 +72,7 @@ impl Options {
         ns(self.meeting)
     }
 
-    /// Numbers that are the same for equal options.
+    /// Returns numbers that are the same for equal options.
     pub(crate) fn fingerprint(&self) -> [u64; 4] {
         let threads = u64::from(self.threads);
         [ns(self.patience), ns(self.longest_nap), threads, self.meeting_ns()]

@@ -1,32 +1,33 @@
-//! What travels between ranks: messages of the structure, and those by which ranks look after each
-//! other.
+//! The packets between ranks: messages of the structure, and those by which ranks detect dead
+//! ranks.
 
 use throng_messages::{Address, Message};
 
-/// Words of a packet. All packets are of one size: they fit a cache line, and every MPI sends so
-/// little at once, without asking the receiver.
+/// The number of words of a packet. All packets are of one size: they fit a cache line, and every
+/// MPI sends a message of this size at once, without asking the receiver.
 pub(crate) const WORDS: usize = 3 + Message::WORDS;
 
-/// A packet as it travels.
+/// An encoded packet.
 pub(crate) type Words = [u64; WORDS];
 
-/// What one rank tells another.
+/// A packet from one rank to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packet {
     /// A message of the structure, for a role or client of the receiver.
     To(Address, Message),
-    /// Are you there? The sender depends on you, and waits.
+    /// Asks for a sign of life: the sender depends on the receiver, and waits.
     Ping,
-    /// I am.
+    /// A sign of life.
     Pong,
-    /// To rank 0: the sender will ask nothing any more, and serves on. It has passed so many rounds,
-    /// where there are rounds.
+    /// To rank 0: the sender will ask nothing any more, and continues to serve. It has passed this
+    /// number of rounds, if there are rounds.
     Leaving(u64),
-    /// From rank 0: nobody will pass more than this many rounds, because this rank has left.
+    /// From rank 0: no member will pass more than this number of rounds, because this rank has
+    /// left.
     Last(u32, u64),
-    /// From rank 0: everybody has left, nobody needs to serve.
+    /// From rank 0: all ranks have left, none needs to serve.
     AllLeft,
-    /// This rank cannot go on.
+    /// This rank cannot continue.
     Gone(u32),
     /// The sender depends on this rank, which has been silent for this many nanoseconds.
     Missed(u32, u64),
@@ -42,8 +43,8 @@ const GONE: u64 = 7;
 const MISSED: u64 = 8;
 
 impl Packet {
-    /// The packet as words. `nonce` is the structure's: what is left over from another one that used
-    /// the same communicator is recognised by it.
+    /// Returns the packet as words. `nonce` is the structure's: packets left over from another one
+    /// that used the same communicator are recognised by it.
     pub(crate) fn encode(self, nonce: u64) -> Words {
         match self {
             Packet::To(address, message) => {
@@ -60,7 +61,8 @@ impl Packet {
         }
     }
 
-    /// The packet of these words; `None` where it is not of the structure `nonce`, or nonsense.
+    /// Returns the packet of these words, or `None` if it is not of the structure `nonce`, or not
+    /// valid.
     pub(crate) fn decode(words: &Words, nonce: u64) -> Option<Packet> {
         let [of, kind, a, b, c, d] = *words;
         if of != nonce {

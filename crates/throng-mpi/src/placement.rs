@@ -1,17 +1,17 @@
-//! Which rank plays which role.
+//! The rank of each role.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use throng_messages::Plan;
 
-/// The rank of each role, by its number: the busiest role first, each to the rank that has the least
-/// to do so far. The same on every rank, since it depends on nothing else.
+/// Returns the rank of each role, by its number: the busiest role first, each to the rank that has
+/// the least load so far. The result is the same on every rank, since it depends on nothing else.
 pub(crate) fn place(plan: &Plan, clients: u32, ranks: u32) -> Vec<u32> {
     let busy = plan.loads(clients);
     let mut order: Vec<usize> = (0..plan.len()).collect();
     order.sort_by(|&a, &b| busy[b].total_cmp(&busy[a]).then(a.cmp(&b)));
-    // The rank with the least load first, of those the lowest. Loads are not negative, so that their bits are
-    // in the same order.
+    // The rank with the least load first, of those the lowest. Loads are not negative, so their
+    // bits are in the same order.
     let mut load: BinaryHeap<_> = (0..ranks).map(|rank| Reverse((0_f64.to_bits(), rank))).collect();
     let mut rank_of = vec![0; plan.len()];
     for role in order {

@@ -1,10 +1,10 @@
-//! How to wait for messages without burning a core.
+//! How to wait for messages without occupying a core.
 //!
-//! MPI's own waiting spins, so nobody here ever waits inside MPI: one looks whether there is a
-//! message, and rests between two looks. At first not at all, then by giving way to other threads,
-//! and when nothing has come for some time by a nap that is a part of that time. So whatever comes
-//! is delayed by a part of the time it took to come, and a rank where nothing happens wakes up a
-//! thousand times a second for some microseconds.
+//! MPI's own waiting spins, so no thread here waits inside MPI. A thread looks whether there is a
+//! message, and rests between two looks: at first not at all, then by yielding, and when no message
+//! has come for some time by a nap that is a part of that time. So a message is delayed by a part
+//! of the time it took to come, and an idle rank wakes up a thousand times a second for some
+//! microseconds.
 
 use std::time::Duration;
 
@@ -13,30 +13,32 @@ use std::time::Duration;
 pub(crate) enum Rest {
     /// Look again at once.
     Look,
-    /// Let other threads run.
+    /// Yield the core.
     Yield,
-    /// Sleep for so long, or until woken.
+    /// Sleep for this time, or until woken.
     Nap(Duration),
 }
 
-/// Looks at once for this long: a message within the same host takes about a microsecond.
+/// The time for which a thread looks again at once: a message within the same host takes about a
+/// microsecond.
 const LOOK_NS: u64 = 2_000;
-/// A waiting caller gives way for this long before it naps: an answer from another host takes some
-/// tens of microseconds.
+/// The time for which a waiting caller yields before it naps: an answer from another host takes
+/// some tens of microseconds.
 const CALLER_YIELDS_NS: u64 = 1_000_000;
-/// The same for the service thread, which nobody may be waiting for.
+/// The same for the service thread, for which possibly no caller waits.
 const SERVICE_YIELDS_NS: u64 = 100_000;
-/// While a caller of the same rank looks for messages, the service thread leaves it to them, and
-/// looks only whether they are still there.
+/// The time between two checks of the service thread while callers of the same rank look for
+/// messages. It leaves the work to them, and checks only whether they still look.
 const STAND_IN_NS: u64 = 100_000;
-/// A nap is this part of the time without messages. A number of a tree comes by way of several ranks,
-/// each of which may be napping when its message comes, and naps the longer the more rarely it is
-/// asked: with a quarter instead, a lone caller and the naps of others kept each other slow.
+/// The divisor of the time without messages that gives the length of a nap. A number of a tree
+/// comes through several ranks. Each of them may be napping when its message comes, and naps the
+/// longer the more rarely it is asked. With 4 instead, a lone caller and the naps of other ranks
+/// kept each other slow.
 const PART: u64 = 16;
-/// Shorter naps are not worth the way to sleep and back.
+/// The shortest nap. Shorter ones are not worth the cost of sleeping.
 const SHORTEST: Duration = Duration::from_micros(20);
 
-/// How a caller rests that has waited for `waited_ns`.
+/// Returns how a caller rests that has waited for `waited_ns`.
 pub(crate) fn of_caller(waited_ns: u64, longest: Duration) -> Rest {
     match waited_ns {
         0..LOOK_NS => Rest::Look,
@@ -45,7 +47,7 @@ pub(crate) fn of_caller(waited_ns: u64, longest: Duration) -> Rest {
     }
 }
 
-/// How the service thread rests when the last message came `idle_ns` ago.
+/// Returns how the service thread rests when the last message came `idle_ns` ago.
 pub(crate) fn of_service(idle_ns: u64, callers_look: bool, longest: Duration) -> Rest {
     match idle_ns {
         _ if callers_look => nap((idle_ns / PART).max(STAND_IN_NS), longest),

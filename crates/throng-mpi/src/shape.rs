@@ -1,4 +1,4 @@
-//! What a counter is made of.
+//! The shapes of counters.
 
 use crate::error::Error;
 use crate::options::Options;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use throng::ShapeError;
 use throng_messages::{CombiningShape, Delay, DiffractingShape, Plan, Waiting};
 
-/// The structure behind a [`Counter`](crate::Counter). `docs/cluster.md` tells how to choose.
+/// The structure behind a [`Counter`](crate::Counter). `docs/cluster.md` says how to choose.
 ///
 /// ```
 /// use throng_mpi::Shape;
@@ -21,31 +21,31 @@ pub enum Shape {
     /// One rank gives out all numbers: two messages a number, and nothing is faster while that rank
     /// can keep up. Linearizable.
     Central,
-    /// Tokens meet in prisms and go separate ways, through log2(width) levels, to one of `width` roles
-    /// that give out numbers. log2(width) + 2 messages a number, one more for each level where a token
-    /// met nobody. Quiescently consistent.
+    /// Tokens meet in prisms and take different branches, through log2(width) levels, to one of
+    /// `width` roles that give out numbers. It takes log2(width) + 2 messages a number, one more
+    /// for each level where a token met no other. Quiescently consistent.
     DiffractingTree {
-        /// How many roles give out numbers: a power of two.
+        /// The number of roles that give out numbers: a power of two.
         width: usize,
     },
-    /// Requests of two ranks become one on their way to the root: at most two messages a level and
+    /// Requests of two ranks combine on their way to the root: at most two messages a level and
     /// number. Linearizable.
     CombiningTree,
     /// The bitonic network: log2(width) (log2(width) + 1) / 2 + 2 messages a number. Quiescently
     /// consistent.
     CountingNetwork {
-        /// How many wires: a power of two.
+        /// The number of wires: a power of two.
         width: usize,
     },
 }
 
-/// Up to so many ranks one of them can serve all.
+/// The largest number of ranks that one of them serves.
 const CENTRAL_RANKS: u32 = 64;
-/// With more, there is a role that gives out numbers for every so many.
+/// With more ranks, the number of ranks for each role that gives out numbers.
 const RANKS_A_LEAF: u32 = 16;
 
 impl Shape {
-    /// The shape for so many ranks, if all of them ask as fast as they can.
+    /// Returns the shape for `ranks` ranks, if all of them ask as fast as they can.
     #[must_use]
     pub fn for_ranks(ranks: u32) -> Self {
         if ranks <= CENTRAL_RANKS {
@@ -56,8 +56,8 @@ impl Shape {
         }
     }
 
-    /// Whether a call gets larger numbers than all that were over before it began, and several at a time
-    /// in a row.
+    /// Returns whether a call gets larger numbers than all calls that were over before it began,
+    /// and several numbers at a time in a row.
     #[must_use]
     pub fn is_linearizable(self) -> bool {
         match self {
@@ -66,7 +66,7 @@ impl Shape {
         }
     }
 
-    /// The roles for so many ranks.
+    /// Returns the roles for `ranks` ranks.
     pub(crate) fn plan(self, ranks: u32, options: &Options) -> Result<Plan, Error> {
         let meeting_ns = options.meeting_ns();
         let plan = match self {
@@ -87,7 +87,7 @@ impl Shape {
         plan.map_err(|error: ShapeError| Error::Shape(error.to_string()))
     }
 
-    /// Numbers that are the same for equal shapes.
+    /// Returns numbers that are the same for equal shapes.
     pub(crate) fn fingerprint(self) -> [u64; 2] {
         match self {
             Shape::Central => [0, 0],

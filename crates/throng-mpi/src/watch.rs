@@ -1,25 +1,29 @@
-//! Ranks that have been silent for too long.
+//! Detects ranks that have been silent for too long.
 //!
-//! No rank is asked while answers come. A caller that waits for longer than a part of the patience asks the
-//! ranks that it depends on directly whether they are there. Their service threads answer, however long their
-//! computations take. So a rank is given up because it is silent and never because it is slow to arrive.
+//! No rank is asked while answers come. A caller that waits for longer than a part of the patience
+//! asks the ranks on which it depends directly for signs of life. Their service threads answer,
+//! however long their computations take. So a rank counts as lost because it is silent and never
+//! because it is slow to arrive.
 //!
-//! A rank that is asked asks in turn those that it depends on (see `Engine`), so that all are watched which
-//! the caller depends on in the end, each by a few others: a member of a barrier for 1024 ranks asks ten.
+//! A rank that is asked asks in turn the ranks on which it depends (see `Engine`). So all ranks on
+//! which the caller depends, directly or not, are watched, each by a few others: a member of a
+//! barrier for 1024 ranks asks ten.
 
 use std::time::Duration;
 
-/// What one rank knows about the signs of life of some others. Times are nanoseconds since it began.
+/// The signs of life of some ranks, as one rank knows them. Times are nanoseconds since it began.
 ///
-/// A poll takes as long for many ranks as for few: they are gone through once in a quarter of the patience.
+/// A poll takes as long for many ranks as for few: they are checked once in a quarter of the
+/// patience.
 #[derive(Debug)]
 pub(crate) struct Watch {
     /// In the order of their numbers.
     ranks: Vec<Seen>,
     patience_ns: u64,
-    /// When the ranks were gone through last.
+    /// The time when the ranks were last checked.
     looked_ns: u64,
-    /// Then, the rank that had owed an answer for the longest time. `None` if it has said something since.
+    /// At that time, the rank that had owed an answer for the longest time. `None` if it has sent
+    /// something since.
     slowest: Option<Seen>,
 }
 
@@ -28,7 +32,7 @@ struct Seen {
     rank: u32,
     /// Whether it is still watched.
     needed: bool,
-    /// When it was asked; `None` if it has said something since.
+    /// The time when it was asked; `None` if it has sent something since.
     asked_ns: Option<u64>,
 }
 
@@ -43,7 +47,7 @@ impl Watch {
         Watch { ranks, patience_ns, looked_ns: 0, slowest: None }
     }
 
-    /// `rank` has said something.
+    /// Records that `rank` has sent something.
     pub(crate) fn heard(&mut self, rank: u32) {
         if let Some(seen) = self.find(rank) {
             seen.asked_ns = None;
@@ -51,7 +55,7 @@ impl Watch {
         }
     }
 
-    /// `rank` is not needed any more.
+    /// Records that `rank` is not needed any more.
     pub(crate) fn forget(&mut self, rank: u32) {
         if let Some(seen) = self.find(rank) {
             (seen.needed, seen.asked_ns) = (false, None);
@@ -64,20 +68,20 @@ impl Watch {
         Some(&mut self.ranks[index])
     }
 
-    /// A quarter of the patience: the time between two questions, and before the first.
+    /// Returns a quarter of the patience: the time between two questions, and before the first.
     pub(crate) fn quarter_ns(&self) -> u64 {
         self.patience_ns / 4
     }
 
-    /// Whether it is time to go through the ranks again.
+    /// Returns whether it is time to check the ranks again.
     pub(crate) fn is_due(&self, now_ns: u64) -> bool {
         !self.ranks.is_empty() && now_ns.saturating_sub(self.looked_ns) >= self.quarter_ns()
     }
 
-    /// Goes through the ranks, and returns those to ask whether they are there.
+    /// Checks the ranks, and returns those to ask for a sign of life.
     pub(crate) fn whom_to_ask(&mut self, now_ns: u64) -> Vec<u32> {
-        // This rank was stopped itself, or waited for nothing, and has not read what others said meanwhile:
-        // they get their time anew.
+        // This rank was stopped itself, or waited for nothing, and has not read the packets that
+        // came meanwhile. The times of the others begin anew.
         let was_away = now_ns.saturating_sub(self.looked_ns) >= self.patience_ns / 2;
         self.looked_ns = now_ns;
         self.slowest = None;
@@ -99,8 +103,8 @@ impl Watch {
         ask
     }
 
-    /// A rank that has not answered for the whole patience, as seen by a caller that waits since `since_ns`;
-    /// and for how long it has not.
+    /// Returns a rank that has not answered for the whole patience, for a caller that has waited
+    /// since `since_ns`, and the time for which it has not.
     pub(crate) fn silent(&self, now_ns: u64, since_ns: u64) -> Option<(u32, Duration)> {
         let slowest = self.slowest?;
         let asked_ns = slowest.asked_ns?;
@@ -115,12 +119,12 @@ mod tests {
 
     const PATIENCE_NS: u64 = 1000;
 
-    /// Of a rank that depends on ranks 1 and 2.
+    /// The watch of a rank that depends on ranks 1 and 2.
     fn watch() -> Watch {
         Watch::new([2, 1, 2], Duration::from_nanos(PATIENCE_NS))
     }
 
-    /// Looks every 100 ns from `from_ns` to `to_ns`; ranks of `alive` answer at once.
+    /// Looks every 100 ns from `from_ns` to `to_ns`; the ranks of `alive` answer at once.
     fn look(watch: &mut Watch, from_ns: u64, to_ns: u64, alive: &[u32]) {
         for now_ns in (from_ns..to_ns).step_by(100) {
             if watch.is_due(now_ns) {
@@ -191,7 +195,7 @@ mod tests {
     fn who_was_away_itself_does_not_blame_others() {
         let mut watch = watch();
         look(&mut watch, 0, 500, &[1]);
-        // Stopped here for a long time; the answer of rank 2 has come but is not read yet.
+        // It was stopped here for a long time; the answer of rank 2 has come but is not read yet.
         watch.whom_to_ask(50_000);
         assert_eq!(watch.silent(50_000, 0), None);
         assert!(watch.silent(51_000, 0).is_some());

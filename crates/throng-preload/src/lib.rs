@@ -5,15 +5,16 @@
 //! LD_PRELOAD=/usr/local/lib/libthrong_preload.so program
 //! ```
 //!
-//! A barrier is on the heap; the program's `pthread_barrier_t` has its address ([`slot`]). The C library's own
-//! barriers serve what ours cannot ([`own`]): those that processes share, those of more than 65536 threads,
-//! those for which there is no memory, and in a forked child those made before the fork.
+//! A barrier is on the heap; the program's `pthread_barrier_t` has its address ([`slot`]). The C
+//! library's own barriers serve cases that this library cannot ([`own`]): barriers that processes
+//! share, barriers of more than 65536 threads, barriers for which there is no memory, and in a
+//! forked child those made before the fork.
 //!
 //! # Why a barrier can be destroyed at once
-//! A thread reads the program's memory when it comes, and never after it has arrived. A round is complete
-//! when all have arrived. So a thread that has returned can reuse that memory as soon as
-//! `pthread_barrier_destroy` has returned. What is on the heap is freed when the last thread has counted itself
-//! out, which is the last thing that it does there ([`throng_c_common::occupancy`]).
+//! A thread reads the program's memory when it comes, and never after it has arrived. A round is
+//! complete when all have arrived. So a thread that has returned can reuse that memory as soon as
+//! `pthread_barrier_destroy` has returned. The heap memory is freed when the last thread has
+//! counted itself out, which is its last access ([`throng_c_common::occupancy`]).
 //!
 //! # Cancellation
 //! None of the three is a cancellation point. A wait makes no call that is one. The other two read files or
@@ -50,7 +51,7 @@ pub struct Object {
     in_child: OnceLock<own::Boxed>,
 }
 
-/// How many forks lie between this process and the first one.
+/// The number of forks between this process and the first one.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn count_fork() {
@@ -58,8 +59,8 @@ extern "C" fn count_fork() {
 }
 
 impl Object {
-    /// Makes a barrier on the heap, or returns `None` if the number of threads is not for ours, or there is no
-    /// memory.
+    /// Makes a barrier on the heap. Returns `None` if this library does not support that number of
+    /// threads, or there is no memory.
     fn new(count: u32) -> Option<Box<Self>> {
         static AT_FORK: Once = Once::new();
         AT_FORK.call_once(|| own::at_fork(count_fork));
@@ -73,8 +74,8 @@ impl Object {
         self.forks != FORKS.load(Relaxed)
     }
 
-    /// Meets the others, and tells whether this thread is the one of its round that gets the other result.
-    /// The thread has yet to leave.
+    /// Meets the other threads. Returns whether this thread is the one of its round that gets the
+    /// other result. The thread must still leave.
     #[inline]
     fn meet(&self) -> (bool, Inside) {
         let inside = self.meeting.enter();
@@ -83,15 +84,15 @@ impl Object {
         (met.is_ok_and(|result| result.is_leader()), inside)
     }
 
-    /// The C library's barrier that serves in this process instead.
+    /// Returns the C library's barrier that serves in this process instead.
     #[cold]
     fn in_child(&self) -> *mut pthread_barrier_t {
         self.in_child.get_or_init(|| own::Boxed::new(self.count)).get()
     }
 }
 
-/// Runs `body`, which may sleep or read files, without cancellation, and puts `errno` back. A panic, which
-/// would be a mistake in this library, becomes `EINVAL`.
+/// Runs `body`, which may sleep or read files, without cancellation, and restores `errno`. A panic,
+/// which would be an error in this library, becomes `EINVAL`.
 fn undisturbed(body: impl FnOnce() -> c_int) -> c_int {
     let before = own::disable_cancellation();
     let result = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
@@ -102,8 +103,8 @@ fn undisturbed(body: impl FnOnce() -> c_int) -> c_int {
     result
 }
 
-/// Makes a barrier for `count` threads: `EINVAL` if that is 0. Without memory it is one of the C library's own,
-/// which need none.
+/// Makes a barrier for `count` threads. Returns `EINVAL` if that is 0. Without memory it is one of
+/// the C library's own, which needs none.
 ///
 /// # Safety
 /// As POSIX says: `barrier` can be written, and `attributes` are null or initialised.
@@ -144,7 +145,7 @@ pub unsafe extern "C" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -
     }
 }
 
-/// Waits at one of ours.
+/// Waits at a barrier of this library.
 ///
 /// # Safety
 /// The object lives until this thread has left it.
@@ -164,8 +165,8 @@ unsafe fn wait(object: *const Object) -> c_int {
     if is_serial { PTHREAD_BARRIER_SERIAL_THREAD } else { 0 }
 }
 
-/// Destroys a barrier, when all threads of complete rounds have left it. `EBUSY` if threads wait for a round that
-/// is not complete; `EINVAL` if it was destroyed before.
+/// Destroys a barrier, when all threads of complete rounds have left it. Returns `EBUSY` if threads
+/// wait for a round that is not complete, and `EINVAL` if it was destroyed before.
 ///
 /// # Safety
 /// As POSIX says: `barrier` is initialised, and no thread comes to it any more.
@@ -192,7 +193,8 @@ pub unsafe extern "C" fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t
         }
         // SAFETY: as the caller says.
         unsafe { slot::write_destroyed(barrier) };
-        // SAFETY: it came from `Box::into_raw`; all threads have left, and the slot has its address no more.
+        // SAFETY: it came from `Box::into_raw`; all threads have left, and the slot does not have
+        // its address any more.
         drop(unsafe { Box::from_raw(object) });
         0
     })

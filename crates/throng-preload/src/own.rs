@@ -1,4 +1,4 @@
-//! The C library's own barriers, and what else is needed of it.
+//! The C library's own barriers, and other functions of it.
 
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_int, c_void};
@@ -20,7 +20,7 @@ unsafe extern "C" {
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
 }
 
-/// The function that would have been called if this library were not there.
+/// The function that would have been called without this library.
 struct Next {
     name: &'static CStr,
     /// Null until it is looked up.
@@ -47,7 +47,7 @@ impl Next {
         found
     }
 
-    /// Calls it; `ENOSYS` if there is none.
+    /// Calls it. Returns `ENOSYS` if there is none.
     ///
     /// # Safety
     /// It has this signature, and the caller keeps its contract.
@@ -131,7 +131,7 @@ impl Boxed {
     }
 }
 
-/// Tells whether processes share barriers with these attributes.
+/// Returns whether processes share barriers with these attributes.
 ///
 /// # Safety
 /// They are null or initialised.
@@ -143,20 +143,20 @@ pub unsafe fn is_process_shared(attributes: *const pthread_barrierattr_t) -> boo
         && shared == libc::PTHREAD_PROCESS_SHARED
 }
 
-/// Has `function` called in the child of each fork.
+/// Registers `function` to be called in the child of each fork.
 pub fn at_fork(function: extern "C" fn()) {
     // SAFETY: the function lives as long as this library, and only adds to a word.
     unsafe { libc::pthread_atfork(None, None, Some(function)) };
 }
 
-/// What [`restore_cancellation`] puts back.
+/// The state that [`restore_cancellation`] restores.
 #[derive(Debug)]
 pub struct Before {
     state: c_int,
     errno: c_int,
 }
 
-/// Disables cancellation of this thread, and notes `errno`.
+/// Disables cancellation of this thread, and saves `errno`.
 pub fn disable_cancellation() -> Before {
     let mut state = 0;
     // SAFETY: the pointer is good.
@@ -166,7 +166,7 @@ pub fn disable_cancellation() -> Before {
     Before { state, errno }
 }
 
-/// Puts back what [`disable_cancellation`] has found.
+/// Restores the state that [`disable_cancellation`] has saved.
 pub fn restore_cancellation(before: Before) {
     // SAFETY: this thread alone has the word.
     unsafe { *errno() = before.errno };

@@ -1,4 +1,4 @@
-//! What is in the program's `pthread_barrier_t`.
+//! The content of the program's `pthread_barrier_t`.
 //!
 //! | bytes | ours | destroyed | glibc's own |
 //! |---|---|---|---|
@@ -7,8 +7,8 @@
 //! | 16..24 | that address xor `CHECK` | 0 | `out`, unused |
 //! | 24..32 | unused | unused | unused |
 //!
-//! In glibc's own barrier `current_round` is never above `in`, and in both of our words it is: neither can be
-//! taken for the other.
+//! In glibc's own barrier `current_round` is never above `in`, and in both words of this library it
+//! is. So neither can be taken for the other.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,13 +17,13 @@ use libc::pthread_barrier_t;
 
 use crate::Object;
 
-/// The first word of a barrier of ours. Its upper half is larger than its lower one.
+/// The first word of a barrier of this library. Its upper half is larger than its lower one.
 const OURS: u64 = 0xF1B0_7A3E_7468_726E;
 
-/// The first word of a barrier of ours that was destroyed.
+/// The first word of a barrier of this library that was destroyed.
 const DESTROYED: u64 = 0xF1B0_7A3F_7468_726E;
 
-/// Tells an address that was written by us from chance.
+/// Distinguishes an address that was written here from chance.
 const CHECK: u64 = 0x6C8E_9CF5_70A1_D42B;
 
 #[repr(C)]
@@ -36,18 +36,18 @@ struct Slot {
 const _: () = assert!(size_of::<Slot>() <= size_of::<pthread_barrier_t>());
 const _: () = assert!(align_of::<Slot>() <= align_of::<pthread_barrier_t>());
 
-/// Whose barrier it is.
+/// The library to which a barrier belongs.
 #[derive(Debug)]
 pub enum Found {
-    /// One of ours.
+    /// A barrier of this library.
     Ours(*mut Object),
-    /// One of ours that was destroyed.
+    /// A destroyed barrier of this library.
     Destroyed,
     /// The C library's own.
     Own,
 }
 
-/// Tells whose barrier this is.
+/// Returns the library to which this barrier belongs.
 ///
 /// # Safety
 /// `barrier` can be read.
@@ -69,7 +69,7 @@ pub unsafe fn read(barrier: *const pthread_barrier_t) -> Found {
     }
 }
 
-/// Makes it one of ours.
+/// Makes it a barrier of this library.
 ///
 /// # Safety
 /// `barrier` can be written.
@@ -79,7 +79,7 @@ pub unsafe fn write(barrier: *mut pthread_barrier_t, object: *mut Object) {
     unsafe { fill(barrier, OURS, address, address ^ CHECK) };
 }
 
-/// Notes that it was destroyed.
+/// Marks it as destroyed.
 ///
 /// # Safety
 /// `barrier` can be written.
@@ -88,6 +88,8 @@ pub unsafe fn write_destroyed(barrier: *mut pthread_barrier_t) {
     unsafe { fill(barrier, DESTROYED, 0, 0) };
 }
 
+/// Writes a slot over the memory of `barrier`.
+///
 /// # Safety
 /// `barrier` can be written.
 unsafe fn fill(barrier: *mut pthread_barrier_t, magic: u64, object: u64, check: u64) {

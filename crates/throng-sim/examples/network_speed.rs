@@ -1,5 +1,5 @@
-//! How many events a second the simulated networks work through, how long annealing takes, and what
-//! it is good for.
+//! Measures the events a second that the simulated networks process, the time of annealing, and its
+//! effect.
 //!
 //! `cargo run --release -p throng-sim --example network_speed [nodes]`
 
@@ -19,8 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         NetworkSpec::crossbar(nodes),
         NetworkSpec::fat_tree(nodes),
     ] {
-        let speed = everybody_to_everybody(network)?;
-        println!("{network}: {speed:.1} M events/s, messages of everybody to everybody");
+        let speed = all_to_all(network)?;
+        println!("{network}: {speed:.1} M events/s, messages of every node to every other");
         let waiting = Waiting::ForEver;
         for (plan, name) in [
             (Plan::central(), "central"),
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs a structure where chance puts it, and where annealing does.
+/// Runs a structure at a random placement, and at an annealed one.
 fn structure(network: NetworkSpec, plan: Plan, name: &str) -> Result<(), NetworkError> {
     let clients = network.nodes as u32;
     if plan.len() > network.nodes {
@@ -68,8 +68,8 @@ fn structure(network: NetworkSpec, plan: Plan, name: &str) -> Result<(), Network
     Ok(())
 }
 
-/// Every node always has a message on its way to somewhere.
-fn everybody_to_everybody(network: NetworkSpec) -> Result<f64, NetworkError> {
+/// Measures a load in which every node always has a message on its way to a random node.
+fn all_to_all(network: NetworkSpec) -> Result<f64, NetworkError> {
     const MESSAGES: usize = 1_000_000;
     let nodes = network.nodes;
     let mut network = Network::new(network)?;

@@ -1,37 +1,37 @@
-//! How many accesses the simulator simulates in a second of real time.
+//! Measures the number of accesses simulated in a second of real time.
 //!
 //! `cargo run --release -p throng-sim --example speed`. Add `smoke` to run it small.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::Instant;
 
-use throng::counter::{Shape, methods};
 use throng::machine::{Cpu, Line, Place, Word};
+use throng::structures::counter::{Shape, methods};
 use throng_sim::{End, Faults, MachineSpec, Sim, SimCpu, SimWord, Simulation};
 
 type Words = Vec<Line<SimWord>>;
 
-/// A line for each of so many words.
+/// Returns `count` words, each on its own line.
 fn words(count: usize) -> Words {
     let place = Place::named("word");
     (0..count).map(|i| Line::word::<Sim>(0, place.index(i))).collect()
 }
 
-/// Everybody adds to the same word.
+/// All processors add to the same word.
 fn one_word(words: &Words, _cpu: &SimCpu, rounds: u64) {
     for _ in 0..rounds {
         words[0].fetch_add(1, Relaxed);
     }
 }
 
-/// Everybody adds to words drawn at random.
+/// All processors add to words drawn at random.
 fn random_words(words: &Words, cpu: &SimCpu, rounds: u64) {
     for _ in 0..rounds {
         words[cpu.random_below(words.len())].fetch_add(1, Relaxed);
     }
 }
 
-/// A token goes round: each waits for its word and then writes its neighbour's.
+/// A token goes around: each processor waits for its word and then writes its neighbour's.
 fn ring(words: &Words, cpu: &SimCpu, rounds: u64) {
     let next = (cpu.id() + 1) % words.len();
     for round in 1..=rounds {
@@ -42,7 +42,7 @@ fn ring(words: &Words, cpu: &SimCpu, rounds: u64) {
     }
 }
 
-/// Everybody counts, by a method of the library, on a machine with caches.
+/// All processors count, by a method of the library, on a machine with caches.
 fn measure_counter(
     machine: &str,
     method: &str,
@@ -52,7 +52,7 @@ fn measure_counter(
 ) {
     let spec = MachineSpec::preset(machine).expect("a preset");
     let method = methods::<Sim>().into_iter().find(|m| m.about.name == method).expect("a method");
-    let shape = Shape { width, ..Shape::for_processors(processors) };
+    let shape = Shape::for_processors(processors).width(width);
     let simulation = Simulation::new().machine(spec).processors(processors).step_limit(u64::MAX);
     let run = || {
         let start = Instant::now();
@@ -92,7 +92,7 @@ fn measure(
     println!("{name:<36} {processors:>6} processors {best:>8.1} M accesses/s");
 }
 
-/// Many small simulations, as checks run them: one for each seed.
+/// Runs many small simulations, as checks do: one for each seed.
 fn measure_seeds(processors: usize, seeds: u64) {
     let start = Instant::now();
     for seed in 0..seeds {
@@ -116,8 +116,8 @@ fn main() {
     }
     let values = if smoke { 500 } else { 200_000 };
     for processors in [16, 64, 256, 1024, 4096] {
-        // As large as the number of processors asks for; and one size for all, to see what more
-        // processors alone cost.
+        // In the size that the number of processors asks for; and in one size for all, to see the
+        // cost of more processors alone.
         for method in ["counting-network", "diffracting-second-chance", "diffracting"] {
             measure_counter("alewife", method, None, processors, values);
         }

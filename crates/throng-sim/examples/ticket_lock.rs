@@ -1,4 +1,4 @@
-//! An algorithm of one's own on every machine: a ticket lock, written against the machine contract,
+//! An algorithm of your own on every machine: a ticket lock, written against the machine contract,
 //! checked and measured with 16 processors.
 //!
 //! `cargo run --release -p throng-sim --example ticket_lock`
@@ -9,8 +9,8 @@ use throng::machine::{Cell, Cpu, Line, Machine, Place, Word};
 use throng_sim::spec::presets;
 use throng_sim::{End, Faults, Sim, Simulation};
 
-/// Whoever has drawn the number that is served may use the value. Would run on real threads, too:
-/// `TicketLock<Native>`.
+/// A ticket lock: the processor whose ticket is served may use the value. It would run on real
+/// threads, too: `TicketLock<Native>`.
 struct TicketLock<M: Machine> {
     drawn: Line<M::Word>,
     served: Line<M::Word>,
@@ -61,7 +61,7 @@ fn main() -> Result<(), throng_sim::SimError> {
         assert_eq!(outcome.shared.value.into_inner().into_inner(), passages);
     }
 
-    // Fair, but not for ever: if one is stopped in the middle, all wait for it.
+    // Fair, but blocking: if one processor is stopped while it holds the lock, all wait for it.
     let crippled = Simulation::new()
         .processors(4)
         .faults(Faults::none().halt_before(2, 4))

@@ -1,6 +1,6 @@
-//! Coroutines: a processor's stack, and changing to it and back.
+//! Coroutines: a processor's stack, and switching to it and back.
 //!
-//! The engine resumes one coroutine at a time; a coroutine suspends itself wherever it is in its
+//! The engine resumes one coroutine at a time. A coroutine can suspend itself at any point of its
 //! code, any number of calls deep. So that [`suspend`] needs no argument, the way back to the
 //! engine is kept in a thread-local. Stacks are kept for the next simulation on this thread.
 #![allow(unsafe_code)]
@@ -19,7 +19,7 @@ thread_local! {
     static WAY_BACK: Cell<*const Yielder<(), ()>> = const { Cell::new(ptr::null()) };
 }
 
-/// Sets [`WAY_BACK`] when dropped, be it by returning or by unwinding.
+/// Sets [`WAY_BACK`] when dropped, on return and on unwinding.
 struct SetWayBack(*const Yielder<(), ()>);
 
 impl Drop for SetWayBack {
@@ -32,7 +32,7 @@ impl Drop for SetWayBack {
 pub(crate) struct Coroutine<R>(corosensei::Coroutine<(), (), R>);
 
 impl<R: 'static> Coroutine<R> {
-    /// Gets ready to run `body`; it begins with the first [`resume`](Coroutine::resume).
+    /// Prepares to run `body`, which begins with the first [`resume`](Coroutine::resume).
     ///
     /// # Errors
     /// When the operating system gives no memory for the stack.
@@ -45,7 +45,8 @@ impl<R: 'static> Coroutine<R> {
         Ok(Coroutine(coroutine))
     }
 
-    /// Runs the body until it suspends itself, or to its end: then returns its result.
+    /// Runs the body until it suspends itself, or to its end. Returns its result at the end, `None`
+    /// before.
     ///
     /// # Panics
     /// With the panic of the body.
@@ -58,8 +59,8 @@ impl<R: 'static> Coroutine<R> {
         }
     }
 
-    /// Ends the coroutine where it is, running the destructors of all that is on its stack, and
-    /// keeps the stack for another.
+    /// Ends the coroutine where it is, running the destructors of everything on its stack, and
+    /// keeps the stack for another coroutine.
     ///
     /// # Errors
     /// With the panic of the body, if it caught the unwinding and then panicked.
@@ -71,7 +72,7 @@ impl<R: 'static> Coroutine<R> {
     }
 }
 
-/// Goes back to the engine; returns when the coroutine is resumed.
+/// Switches to the engine. Returns when the coroutine is resumed.
 ///
 /// Unwinds instead if the coroutine is being [ended](Coroutine::end).
 ///
@@ -82,22 +83,22 @@ pub(crate) fn suspend() {
     let way_back = WAY_BACK.get();
     assert!(!way_back.is_null(), "only a coroutine can be suspended");
     let _mine_again_afterwards = SetWayBack(way_back);
-    // SAFETY: while `WAY_BACK` is not null, it points to the yielder of the coroutine that is
-    // running: it is set when a body begins and again whenever one goes on, before anything else
-    // happens there, and made null whenever control is back with the engine. The yielder lies on
-    // that coroutine's stack, which stays for as long as code runs on it, and so for this call.
+    // SAFETY: while `WAY_BACK` is not null, it points to the yielder of the running coroutine. It
+    // is set when a body begins and again whenever one is resumed, before anything else happens
+    // there. It is made null whenever control is back with the engine. The yielder is on that
+    // coroutine's stack, which exists as long as code runs on it, and so for this call.
     let way_back = unsafe { &*way_back };
     way_back.suspend(());
 }
 
 /// Stacks that no coroutine is using.
 struct SpareStacks {
-    /// The size of each.
+    /// The size of each stack.
     stack_bytes: usize,
     stacks: Vec<DefaultStack>,
 }
 
-/// More than so many are not kept: each holds on to the few pages it has ever touched.
+/// The largest number of spare stacks. Each holds on to the few pages that were ever touched.
 const SPARE_STACKS_MAX: usize = 1024;
 
 thread_local! {

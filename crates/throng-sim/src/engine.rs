@@ -1,12 +1,12 @@
-//! The engine: simulated time, who is next, and what an access leaves behind.
+//! The engine: simulated time, the order of processors, and the effects of an access.
 //!
-//! Every processor has at most one event: the moment it goes on. The processor with the earliest
-//! event runs until it asks for time (an access, a pause), which moves its event; if it is still
-//! the earliest it simply runs on, else another is resumed. All code between two requests runs at
-//! one moment of simulated time. (A processor whose accesses all hit may run a little ahead,
-//! `own_now`, for as long as the memory says that nobody can tell: `lookahead`.) This file knows
-//! nothing of coroutines: `turn.rs` suspends the processor whose turn is over, `simulation.rs`
-//! resumes the one whose turn it is.
+//! Every processor has at most one event: the moment at which it continues. The processor with the
+//! earliest event runs until it asks for time (an access, a pause), which moves its event. If it is
+//! still the earliest it continues at once, otherwise another is resumed. All code between two
+//! requests runs at one moment of simulated time. (A processor whose accesses all hit may run a
+//! little ahead, `own_now`, as long as the memory says that no other can notice: `lookahead`.) This
+//! file does not use coroutines: `turn.rs` suspends the processor whose turn is over,
+//! `simulation.rs` resumes the one whose turn it is.
 
 use throng::machine::Place;
 
@@ -19,7 +19,7 @@ use crate::report::{MemoryReport, Traffic};
 use crate::sleepers::Sleepers;
 use crate::trace::{Access, Operation, Trace};
 
-/// What a simulation is doing.
+/// The phase of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// The shared structure is being made.
@@ -30,7 +30,7 @@ pub(crate) enum Phase {
     Ending,
 }
 
-/// How a processor stands.
+/// The state of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Active,
@@ -40,7 +40,7 @@ enum State {
 
 /// All state of a simulation, except the stacks of its processors.
 pub(crate) struct Engine {
-    /// Tells the words of this simulation from those of others.
+    /// Distinguishes the words of this simulation from those of others.
     pub(crate) run: u64,
     pub(crate) phase: Phase,
     pub(crate) faults: FaultPlan,
@@ -48,9 +48,9 @@ pub(crate) struct Engine {
     now: u64,
     /// The processor that runs.
     current: usize,
-    /// Its own time: it may be a little ahead.
+    /// The time of that processor, which may be a little ahead.
     own_now: u64,
-    /// How far ahead it may be.
+    /// The number of cycles that it may be ahead.
     lookahead: u64,
     /// The latest time of any processor.
     latest: u64,
@@ -58,11 +58,11 @@ pub(crate) struct Engine {
     sleepers: Sleepers,
     states: Vec<State>,
     memory: Box<dyn Memory>,
-    /// For each processor the access that the memory has asked to be reminded of.
+    /// For each processor the access for which the memory has asked to be called again.
     in_flight: Vec<Option<Flight>>,
-    /// Copies that the memory takes away: only ever full for the time of a call.
+    /// Copies that the memory takes away. Non-empty only during a call.
     revoked: Revoked,
-    /// Accesses issued, and completed.
+    /// The numbers of accesses issued, and completed.
     issued: u64,
     completed: u64,
     /// The place of each line.
@@ -76,11 +76,11 @@ pub(crate) struct Engine {
     accesses: u64,
     steps: u64,
     step_limit: u64,
-    /// Somebody wanted to go on after the end of simulated time.
+    /// Whether a processor wanted to continue after the end of simulated time.
     out_of_time: bool,
 }
 
-/// An access on its way.
+/// An access that is not complete.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     line: LineId,
@@ -88,7 +88,7 @@ struct Flight {
     issued_at: u64,
 }
 
-/// What there is to tell when all is over.
+/// The report of a finished simulation.
 pub(crate) struct Report {
     pub(crate) end: End,
     pub(crate) halted: Vec<usize>,
@@ -145,19 +145,19 @@ impl Engine {
         }
     }
 
-    /// The time of the processor that runs, in cycles.
+    /// Returns the time of the processor that runs, in cycles.
     #[inline]
     pub(crate) fn own_now(&self) -> u64 {
         self.own_now
     }
 
-    /// The processor that runs.
+    /// Returns the processor that runs.
     #[inline]
     pub(crate) fn current(&self) -> usize {
         self.current
     }
 
-    /// Sets aside a line.
+    /// Adds a line at `place`.
     pub(crate) fn add_line(&mut self, place: Place) -> LineId {
         self.has_addresses |= place.holds_addresses;
         self.lines.push(place);
@@ -166,14 +166,14 @@ impl Engine {
         self.lines.len() as LineId - 1
     }
 
-    /// Numbers a word or cell on `line`.
+    /// Returns the number of a new word or cell on `line`.
     pub(crate) fn add_word(&mut self, line: LineId) -> u32 {
         self.words.push(line);
         self.words.len() as u32 - 1
     }
 
-    /// Goes to the earliest event at which a processor goes on; returns whose it is, or `None`
-    /// when it is all over. Accesses that are on their way go on meanwhile.
+    /// Advances to the earliest event at which a processor continues, and returns that processor.
+    /// Returns `None` when the simulation is over. Accesses in flight are advanced meanwhile.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<usize> {
         if self.over_the_limit() {
@@ -193,8 +193,8 @@ impl Engine {
         }
     }
 
-    /// The current processor goes on at `time`, which is later than now. Tells whether it goes on
-    /// at once, because nobody comes before it; if not, it has to give up its turn.
+    /// Schedules the current processor at `time`, which is later than now. Returns whether it
+    /// continues at once, because no other comes before it. If not, it must give up its turn.
     #[inline]
     pub(crate) fn go_on_at(&mut self, time: u64) -> bool {
         assert!(time > self.own_now, "time does not go back or stand still");
@@ -210,14 +210,14 @@ impl Engine {
         true
     }
 
-    /// Whether simulated time does not reach so far; then it is all over.
+    /// Returns whether `time` is beyond the end of simulated time, which ends the simulation.
     #[inline]
     fn is_too_late(&mut self, time: u64) -> bool {
         self.out_of_time |= time >= TIME_END - 1;
         self.out_of_time
     }
 
-    /// Counts a step; false if it is one too many.
+    /// Counts a step. Returns false if the limit is exceeded.
     #[inline]
     pub(crate) fn count_step(&mut self) -> bool {
         self.steps += 1;
@@ -229,8 +229,9 @@ impl Engine {
         self.steps > self.step_limit || self.out_of_time
     }
 
-    /// The current processor issues an access. Tells whether it is complete at once, in simulated
-    /// time, because nobody comes before; if not, the processor has to give up its turn.
+    /// Issues an access of the current processor. Returns whether it is complete at once, in
+    /// simulated time, because no other processor comes before. If not, the processor must give up
+    /// its turn.
     #[inline]
     pub(crate) fn begin_access(&mut self, line: LineId, kind: Kind) -> bool {
         self.issued += 1;
@@ -252,7 +253,7 @@ impl Engine {
         }
     }
 
-    /// The memory is called again for an access that is on its way.
+    /// Calls the memory again for an access in flight.
     #[inline]
     fn go_on_flying(&mut self, processor: usize, flight: Flight) {
         let Flight { line, kind, issued_at } = flight;
@@ -272,7 +273,8 @@ impl Engine {
         }
     }
 
-    /// When an access is complete that would be at `done` if its processor were not slowed down.
+    /// Returns the time at which an access is complete that would be complete at `done` if its
+    /// processor were not slowed down.
     #[inline]
     fn stretched(&self, processor: usize, issued_at: u64, done: u64) -> u64 {
         if !self.faults.any() {
@@ -282,8 +284,8 @@ impl Engine {
         issued_at.saturating_add(cycles)
     }
 
-    /// Those who sleep on a copy of `line` that was taken away wake up when they learn of it: later
-    /// than any of them can have run ahead.
+    /// Wakes the processors that sleep on a copy of `line` that was taken away, at the time when
+    /// they learn of it. That is later than any of them can have run ahead.
     #[inline]
     fn tell_revoked(&mut self, line: LineId) {
         if self.revoked.is_empty() {
@@ -298,20 +300,20 @@ impl Engine {
         }
     }
 
-    /// Whether the current processor has a copy of the line to look at.
+    /// Returns whether the current processor has a copy of the line to look at.
     #[inline]
     pub(crate) fn keeps_copy(&self, line: LineId) -> bool {
         self.memory.keeps_copy(self.current, line)
     }
 
-    /// The access that the current processor began is complete.
+    /// Completes the access that the current processor began.
     #[inline]
     pub(crate) fn complete_access(&mut self) {
         self.completed += 1;
     }
 
-    /// An access of the current processor takes effect: it is recorded, and a write wakes those
-    /// who still sleep on the line. They go on now, and pay for a look.
+    /// Lets an access of the current processor take effect: it is recorded, and a write wakes the
+    /// processors that still sleep on the line. They continue now, and pay for a look.
     #[inline]
     pub(crate) fn take_effect(
         &mut self,
@@ -347,8 +349,8 @@ impl Engine {
         self.lines[self.words[word as usize] as usize].holds_addresses
     }
 
-    /// The current processor sleeps until the line of `word` is written or the time is `until`.
-    /// Tells whether it goes on at once.
+    /// Lets the current processor sleep until the line of `word` is written or the time is `until`.
+    /// Returns whether it continues at once.
     pub(crate) fn sleep(&mut self, word: u32, until: Option<u64>) -> bool {
         self.sleepers.insert(self.current, self.words[word as usize], word);
         match until {
@@ -360,23 +362,23 @@ impl Engine {
         }
     }
 
-    /// The current processor goes on after [`sleep`](Engine::sleep). Tells whether a write woke
-    /// it; if not, its time has passed.
+    /// Ends the [`sleep`](Engine::sleep) of the current processor. Returns whether a write woke it;
+    /// if not, its time has passed.
     pub(crate) fn wake(&mut self) -> bool {
         !self.sleepers.remove(self.current)
     }
 
-    /// An algorithm tells something.
+    /// Records a note of an algorithm.
     pub(crate) fn note(&mut self, what: &'static str, value: u64) {
         self.notes.add(what, value, self.own_now);
     }
 
-    /// The current processor never goes on.
+    /// Stops the current processor for ever.
     pub(crate) fn halt(&mut self) {
         self.leave(State::Halted);
     }
 
-    /// The current processor has come to its end.
+    /// Ends the current processor.
     pub(crate) fn finish(&mut self) {
         self.leave(State::Finished);
     }
@@ -387,7 +389,7 @@ impl Engine {
         self.queue.clear(self.current);
     }
 
-    /// What there is to tell.
+    /// Returns the report.
     pub(crate) fn into_report(self) -> Report {
         Report {
             end: self.end(),
@@ -402,7 +404,7 @@ impl Engine {
         }
     }
 
-    /// What the memory has done.
+    /// Returns the counts of the memory.
     pub(crate) fn memory_report(&self) -> MemoryReport {
         let traffic =
             |(line, &place): (usize, &Place)| (place, self.memory.traffic(line as LineId));
@@ -415,7 +417,7 @@ impl Engine {
     /// Counts everything again: no access and no copy may have been lost or made up.
     ///
     /// # Panics
-    /// If the simulator has lost count: then nothing it says can be trusted.
+    /// If the simulator has lost count. Then its results cannot be trusted.
     pub(crate) fn check_conservation(&self) {
         self.memory.check_conservation();
         let served = self.memory_report().total.accesses();
@@ -457,7 +459,7 @@ mod tests {
     use crate::memory::{self, Lines};
     use crate::spec::MachineSpec;
 
-    /// A memory that forgets what it was asked.
+    /// A memory that forgets its requests.
     struct Forgetful(Box<dyn Memory>);
 
     impl Memory for Forgetful {
@@ -482,7 +484,7 @@ mod tests {
         }
     }
 
-    /// An engine in which processor 0 of two has issued an access.
+    /// Returns an engine in which processor 0 of two has issued an access.
     fn engine(wrap: impl FnOnce(Box<dyn Memory>) -> Box<dyn Memory>) -> Engine {
         let memory = wrap(memory::build(&MachineSpec::ideal(10), 2, 2));
         let mut engine =

@@ -1,4 +1,4 @@
-//! Why a simulation cannot be run.
+//! The error of a simulation that cannot be run.
 
 use std::error::Error;
 use std::fmt;
@@ -6,30 +6,30 @@ use std::ops::RangeInclusive;
 
 use crate::spec::SpecError;
 
-/// A simulation that cannot be run. It says what is wrong and what is allowed.
+/// The error of a simulation that cannot be run. It names the wrong setting and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SimError {
     /// A setting is outside its range.
     OutOfRange {
-        /// Which setting.
+        /// The name of the setting.
         what: &'static str,
-        /// What it is.
+        /// Its value.
         value: u64,
         /// What is allowed.
         allowed: RangeInclusive<u64>,
     },
-    /// The machine does not make sense.
+    /// The machine cannot be built.
     Machine(SpecError),
-    /// The thread is running a simulation already.
+    /// The thread is already running a simulation.
     AlreadyRunning,
     /// The thread is unwinding from a panic.
     Unwinding,
     /// The operating system gives no more stacks for the processors' coroutines.
     NoStack {
-        /// The processor that has none.
+        /// The processor that has no stack.
         processor: usize,
-        /// What the operating system says.
+        /// The message of the operating system.
         reason: String,
     },
 }

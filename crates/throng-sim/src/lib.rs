@@ -1,15 +1,15 @@
 //! A simulated machine: any algorithm of [`throng`], on hundreds of processors, in one thread.
 //!
-//! [`Sim`] implements the [machine contract](throng::machine). A virtual processor is a coroutine;
-//! every access to shared memory costs simulated cycles, and the processor that is earliest in
+//! [`Sim`] implements the [machine contract](throng::machine). A virtual processor is a coroutine.
+//! Every access to shared memory costs simulated cycles, and the processor that is earliest in
 //! simulated time runs next. Nothing else decides, so the same seed gives the same run, bit for
 //! bit: every value, every time, every order. That makes rare interleavings repeatable, lets one
-//! laptop look at machines of thousands of processors, and lets processors be delayed, stalled,
-//! preempted or halted at any chosen access or time ([`Faults`]). What an access costs is told by
-//! a [`MachineSpec`]: presets of known machines, a TOML file, or the ideal machine used here:
+//! laptop simulate machines of thousands of processors, and lets processors be delayed, stalled,
+//! preempted or halted at any chosen access or time ([`Faults`]). A [`MachineSpec`] gives the cost
+//! of an access: presets of known machines, a TOML file, or the ideal machine used here:
 //!
 //! ```
-//! use throng::counter::{Counting, Hardware};
+//! use throng::structures::counter::{Counting, Hardware};
 //! use throng_sim::{End, Sim, Simulation};
 //!
 //! let outcome = Simulation::new()
@@ -31,35 +31,36 @@
 //!
 //! # The rules of this machine
 //!
-//! - **Time.** Computing costs nothing but the few instructions that the machine charges with each
+//! - **Time.** Computing costs nothing except a few instructions that the machine charges with each
 //!   shared access. [`Cpu::pause`] costs a cycle a unit, [`Cpu::retry`] a few cycles;
 //!   [`Cpu::clock`] is free. On the ideal machine an access costs [`access_cycles`], and accesses
 //!   to one line are served one at a time, in the order in which they were issued. Other machines
 //!   have caches, homes, buses, networks: [`spec`] lists the parts, and `src/memory` has a file for
 //!   each kind with its rules.
-//! - **Order.** An access takes effect at the moment it completes. What happens at the same
-//!   cycle happens in the order of processor ids: that is the one tie rule.
-//!   A processor that finds everything in its cache is simulated a few cycles ahead of the others,
-//!   for as long as none of them can see it: that is faster, and tells nothing else.
+//! - **Order.** An access takes effect at the moment it completes. Events of the same cycle happen
+//!   in the order of processor ids: that is the only tie rule. A processor whose accesses all hit
+//!   its cache is simulated a few cycles ahead of the others, as long as none of them can see it.
+//!   That is faster, and changes no result.
 //! - **Memory is sequentially consistent.** Orderings are ignored, and a fence does nothing and
 //!   costs nothing. Errors of ordering are for the model checkers to find.
-//! - **Lines.** Words made on one line move together: who writes one takes away the others'
-//!   copies of all (false sharing).
-//! - **Waiting.** A processor in [`Word::wait_while`] looks once, then sleeps, at no cost, until
-//!   its copy of the line is taken away by a writer (whatever the value), and then pays for a new
-//!   look. [`Word::spin_while`] does the same until its polls, [`POLL_CYCLES`] each, have passed.
-//!   On a machine without copies both look again every [`POLL_CYCLES`], and each look costs.
+//! - **Lines.** Words made on one line move together: a processor that writes one of them takes
+//!   away the others' copies of all (false sharing).
+//! - **Waiting.** A processor in [`Word::wait_while`] looks once, then sleeps, at no cost, until a
+//!   writer takes away its copy of the line (whatever the value), and then pays for a new look.
+//!   [`Word::spin_while`] does the same until its polls, [`POLL_CYCLES`] each, have passed. On a
+//!   machine without copies both look again every [`POLL_CYCLES`], and each look costs.
 //! - **Outside.** Before and after the run, and while a processor unwinds from a panic or from
-//!   having been halted, operations act at once and cost nothing. There, nobody else is
-//!   running: a wait that would block panics, or, while unwinding, returns what it saw.
+//!   having been halted, operations act at once and cost nothing. No other processor is running
+//!   there. A wait that would block panics, or, while unwinding, returns the value that it saw.
 //!
-//! Every run counts accesses and copies twice, where they begin and where they end, and panics if
+//! Every run counts accesses and copies twice, where they begin and where they end. It panics if
 //! the two differ: then the simulator is wrong, not the algorithm.
 //!
 //! Words have numbers, 0, 1, 2, ... in the order in which they were made, so that two runs can be
 //! compared. A word belongs to the run in which it was made: make it in the setup or in the body.
 //!
-//! Several threads can each run simulations at the same time. One inside another is refused.
+//! Several threads can each run simulations at the same time. A simulation inside another is
+//! refused.
 //!
 //! [`access_cycles`]: Simulation::access_cycles
 //! [`Cpu::pause`]: throng::machine::Cpu::pause

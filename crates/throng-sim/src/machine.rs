@@ -1,4 +1,4 @@
-//! The machine and its processors, as the machine contract wants them.
+//! The machine and its processors, as the machine contract requires them.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
@@ -19,8 +19,8 @@ pub struct Sim;
 #[derive(Debug)]
 pub struct SimSpot(pub(crate) LineAddress);
 
-// SAFETY: one processor at a time runs, so operations are atomic and in order; waits end when they
-// may, but in a processor that is taken apart; processors are numbered.
+// SAFETY: one processor at a time runs, so operations are atomic and in order. Waits end when they
+// may, except in a processor that is taken apart. Processors are numbered.
 #[allow(unsafe_code)]
 unsafe impl Machine for Sim {
     type Word = SimWord;
@@ -32,23 +32,23 @@ unsafe impl Machine for Sim {
         SimSpot(LineAddress::new(place))
     }
 
-    /// Nothing: memory is sequentially consistent.
+    /// Does nothing: memory is sequentially consistent.
     fn fence(_order: Ordering) {}
 }
 
-/// A simulated processor. The body of a simulation is given its own.
+/// A simulated processor. Each body of a simulation gets one.
 #[derive(Debug)]
 pub struct SimCpu {
     id: usize,
     random: Cell<SplitMix64>,
-    /// The last value noted about each thing; there are few.
+    /// The last value of each kind of note; there are few kinds.
     noted: RefCell<Vec<(&'static str, u64)>>,
 }
 
-/// How often [`Cpu::retry`] may be called outside a simulation before it gives up.
+/// The number of rounds after which [`Cpu::retry`] panics outside a simulation.
 const RETRIES_OUTSIDE: u32 = 1_000_000;
 
-/// From this round on, [`Cpu::retry`] costs the same.
+/// The round from which on [`Cpu::retry`] costs the same.
 const RETRY_ROUNDS: u32 = 16;
 
 impl SimCpu {
@@ -57,8 +57,8 @@ impl SimCpu {
         SimCpu { id, random, noted: RefCell::default() }
     }
 
-    /// The value that this processor last [noted](Cpu::note) about `what`: after a call of a
-    /// counter that is a tree, how deep its `depth` was.
+    /// Returns the value that this processor last [noted](Cpu::note) about `what`, or `None`. After
+    /// a call of a counter that is a tree, `depth` is the depth of that call.
     ///
     /// ```
     /// use throng::machine::Cpu;
@@ -74,11 +74,11 @@ impl SimCpu {
         self.noted.borrow().iter().find(|noted| noted.0 == what).map(|noted| noted.1)
     }
 
-    /// What the memory has done so far: what [`Outcome::memory`](crate::Outcome::memory) tells at the
-    /// end, for whoever watches a run that goes on. Free, and changes nothing.
+    /// Returns the counts of the memory so far, like [`Outcome::memory`](crate::Outcome::memory) at
+    /// the end. It is for watching a run in progress. Free, and changes nothing.
     ///
     /// ```
-    /// use throng::counter::{Counting, Hardware};
+    /// use throng::structures::counter::{Counting, Hardware};
     /// use throng_sim::{Sim, Simulation};
     ///
     /// let outcome = Simulation::new().run(
@@ -96,13 +96,13 @@ impl SimCpu {
         turn::memory_so_far()
     }
 
-    /// What `look` returns, which is done aside: it takes no time, costs nothing and is not recorded,
-    /// as if it were done before the run. For whoever watches a run that goes on; what waits in there
-    /// for others panics.
+    /// Returns the result of `look`, which takes no time, costs nothing and is not recorded, as if
+    /// it ran before the simulation. It is for watching a run in progress. A wait in `look` that
+    /// would block panics.
     ///
     /// ```
-    /// use throng::Counter;
-    /// use throng::counter::Counting;
+    /// use throng::structures::counter::Counter;
+    /// use throng::structures::counter::Counting;
     /// use throng_sim::{Sim, Simulation};
     ///
     /// let outcome = Simulation::new().run(
@@ -121,11 +121,11 @@ impl SimCpu {
         turn::aside(look)
     }
 
-    /// A processor for use before or after the run: to fill a structure in the setup, or to look
-    /// at it afterwards. All it does is done at once.
+    /// Returns a processor for use before or after the run: to fill a structure in the setup, or to
+    /// look at it afterwards. All its operations take effect at once.
     ///
     /// ```
-    /// use throng::counter::{Counting, Hardware};
+    /// use throng::structures::counter::{Counting, Hardware};
     /// use throng_sim::{Sim, SimCpu, Simulation};
     ///
     /// let outcome = Simulation::new().processors(5).run(
@@ -163,14 +163,15 @@ impl Cpu for SimCpu {
     /// Lets a few cycles pass, and a few more in later rounds.
     ///
     /// # Panics
-    /// Outside a simulation in round 1 000 000: there, nobody else will change anything.
+    /// Outside a simulation in round 1 000 000: no other processor runs there that could end the
+    /// loop.
     fn retry(&self, round: u32) {
         let cycles = POLL_CYCLES + u64::from(round.min(RETRY_ROUNDS));
         let time_passed = turn::pass(cycles);
         assert!(
             time_passed || round < RETRIES_OUTSIDE,
-            "a loop outside a simulation has failed {round} times: nobody else is running who \
-             could help it"
+            "a loop outside a simulation has failed {round} times: no other processor runs \
+             that could end it"
         );
     }
 
@@ -179,7 +180,8 @@ impl Cpu for SimCpu {
         turn::now()
     }
 
-    /// Counted in [`Outcome::notes`](crate::Outcome::notes), with the time. Free.
+    /// Counts the note in [`Outcome::notes`](crate::Outcome::notes), with the time. Takes no time
+    /// on the simulated machine.
     fn note(&self, what: &'static str, value: u64) {
         turn::note(what, value);
         let mut noted = self.noted.borrow_mut();

@@ -1,24 +1,24 @@
-//! What algorithms tell about themselves ([`Cpu::note`](throng::machine::Cpu::note)).
+//! Notes of algorithms about themselves ([`Cpu::note`](throng::machine::Cpu::note)).
 
-/// So many windows of time are kept, at most.
+/// The largest number of windows of time that are kept.
 const WINDOWS: usize = 256;
-/// Windows are as long as a power of two; this long at first.
+/// The first length of a window, as a power of two.
 const FIRST_SHIFT: u32 = 6;
-/// Values from here on are counted as this one.
+/// The largest value that is counted by itself. Larger ones are counted as this one.
 const VALUES: usize = 1 << 17;
 
-/// How often a note was made, with which values, and when.
+/// The notes about one thing: their numbers by value and by time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// What it is about.
+    /// The name of the note.
     pub what: &'static str,
-    /// How often it was made with each value 0, 1, 2, ... All values from 2^17 on are counted as
-    /// 2^17.
+    /// For each value 0, 1, 2, ... the number of times that it was noted. All values from 2^17 on
+    /// are counted as 2^17.
     pub counts: Vec<u64>,
     windows: Vec<Window>,
 }
 
-/// The notes of one stretch of time.
+/// The notes of one window of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Window {
     count: u64,
@@ -33,15 +33,15 @@ pub struct Notes {
     shift: u32,
 }
 
-/// What was noted in one stretch of time.
+/// The notes of one stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
-    /// Where it begins, in cycles.
+    /// The time when it begins, in cycles.
     pub start_cycle: u64,
-    /// How often the note was made.
+    /// The number of notes.
     pub count: u64,
-    /// The mean of the values noted, however large, up to a sum of 2^64 - 1 in a stretch; not a
-    /// number where there are none.
+    /// The mean of the values noted, however large, up to a sum of 2^64 - 1 in a stretch. NaN if
+    /// there are none.
     pub mean: f64,
 }
 
@@ -92,19 +92,20 @@ impl Notes {
         }
     }
 
-    /// The note about `what`, if any was made.
+    /// Returns the note about `what`, or `None` if none was made.
     #[must_use]
     pub fn get(&self, what: &str) -> Option<&Note> {
         self.notes.iter().find(|note| note.what == what)
     }
 
-    /// How often `what` was noted with `value`; with 2^17, how often with that or more.
+    /// Returns the number of times that `what` was noted with `value`; with 2^17, with that value
+    /// or more.
     #[must_use]
     pub fn count(&self, what: &str, value: usize) -> u64 {
         self.get(what).and_then(|note| note.counts.get(value)).copied().unwrap_or(0)
     }
 
-    /// What was noted about `what` over time, in stretches of equal length.
+    /// Returns the notes about `what` over time, in stretches of equal length.
     #[must_use]
     pub fn over_time(&self, what: &str) -> Vec<Stretch> {
         let windows = self.get(what).map_or(&[][..], |note| &note.windows);

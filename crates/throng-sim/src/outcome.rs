@@ -1,4 +1,4 @@
-//! What a simulation gives back.
+//! The results of a simulation.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use crate::notes::Notes;
 use crate::report::MemoryReport;
 use crate::trace::Access;
 
-/// The end of a simulation and all that was seen.
+/// The end of a simulation and all its measurements.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outcome<S, R> {
-    /// What the body returned on each processor; `None` where the processor was halted or did
-    /// not finish.
+    /// The result of the body on each processor; `None` if the processor was halted or did not
+    /// finish.
     pub results: Vec<Option<R>>,
     /// How it ended.
     pub end: End,
@@ -21,20 +21,21 @@ pub struct Outcome<S, R> {
     pub halted: Vec<usize>,
     /// The time of the last event, in cycles.
     pub cycles: u64,
-    /// How many accesses to shared memory took effect.
+    /// The number of accesses to shared memory that took effect.
     pub accesses: u64,
-    /// How many steps were counted towards the [step limit](crate::Simulation::step_limit).
+    /// The number of steps that were counted towards the [step
+    /// limit](crate::Simulation::step_limit).
     pub steps: u64,
     /// A hash of all accesses: time, processor, word, operation and values of each, in the order in
     /// which they were simulated.
     pub trace_hash: u64,
     /// All accesses in the order of time, if [recorded](crate::Simulation::record_trace).
     pub trace: Option<Vec<Access>>,
-    /// For each word and cell, in the order of making, the place of its line.
+    /// For each word and cell, in the order of creation, the place of its line.
     pub places: Vec<Place>,
-    /// What the memory did.
+    /// The counts of the memory.
     pub memory: MemoryReport,
-    /// What the algorithms [noted](throng::machine::Cpu::note).
+    /// The [notes](throng::machine::Cpu::note) of the algorithms.
     pub notes: Notes,
     /// The structure that the setup made.
     pub shared: S,
@@ -42,7 +43,7 @@ pub struct Outcome<S, R> {
 
 /// How a simulation ended.
 ///
-/// It is displayed as a sentence that says who waits for what:
+/// It is displayed as a sentence that says which processor waits for which word:
 ///
 /// ```
 /// use std::sync::atomic::Ordering::Acquire;
@@ -63,21 +64,22 @@ pub struct Outcome<S, R> {
 pub enum End {
     /// Every processor that was not halted has finished.
     Finished,
-    /// All that have not finished and were not halted wait for words that nobody will write.
+    /// All processors that have not finished and were not halted wait for words that no processor
+    /// will write.
     Stuck {
-        /// Who waits for what, smallest processor first.
+        /// The waiting processors, smallest id first.
         waiting: Vec<Waiting>,
     },
-    /// The step limit was reached first: it was too low, or nobody got ahead.
+    /// The step limit was reached first: it was too low, or no processor made progress.
     StepLimit {
         /// The limit.
         limit: u64,
-        /// How many processors had neither finished nor been halted.
+        /// The number of processors that had neither finished nor been halted.
         unfinished: usize,
     },
     /// Simulated time, which has 48 bits, ran out first.
     TimeLimit {
-        /// How many processors had neither finished nor been halted.
+        /// The number of processors that had neither finished nor been halted.
         unfinished: usize,
     },
 }
@@ -85,11 +87,11 @@ pub enum End {
 /// A processor that waits for a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// Who waits.
+    /// The processor.
     pub processor: usize,
-    /// For which word, numbered in the order of making.
+    /// The word for which it waits, numbered in the order of creation.
     pub word: u32,
-    /// Where that word is.
+    /// The place of that word.
     pub place: Place,
 }
 
@@ -100,7 +102,7 @@ impl fmt::Display for Waiting {
     }
 }
 
-/// More than so many are counted, not listed.
+/// The largest number of processors that are listed. More are counted.
 const LISTED: usize = 16;
 
 impl fmt::Display for End {

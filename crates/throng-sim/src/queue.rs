@@ -1,17 +1,18 @@
-//! Which processor is next: a winner tree over one key for each processor.
+//! The next event of each processor: a winner tree over one key for each processor.
 //!
-//! A key is the time of the processor's next event and, below it, the processor's id; so the
-//! smallest key is the earliest event, and at the same time the smallest id goes first. A leaf
-//! holds the key of one processor and an inner node the smaller key of its two children: changing
-//! a key repairs the path to the root, log2(n) steps without a branch that depends on the times.
+//! A key is the time of the processor's next event and, below it, the processor's id. So the
+//! smallest key is the earliest event, and of events at the same time the one with the smallest id.
+//! A leaf holds the key of one processor and an inner node the smaller key of its two children.
+//! Changing a key repairs the path to the root, log2(n) steps without a branch that depends on the
+//! times.
 
-/// The time must stay below this: the rest of a key is the processor's id.
+/// The limit of times: the rest of a key is the processor's id.
 pub(crate) const TIME_END: u64 = 1 << (u64::BITS - ID_BITS);
-/// The ids must stay below this.
+/// The limit of ids.
 pub(crate) const PROCESSORS_MAX: usize = 1 << ID_BITS;
 
 const ID_BITS: u32 = 16;
-/// The key of a processor that has no event: later than everything.
+/// The key of a processor that has no event: later than all events.
 const NEVER: u64 = u64::MAX;
 
 /// The next event of each processor.
@@ -19,37 +20,38 @@ const NEVER: u64 = u64::MAX;
 pub(crate) struct EventQueue {
     /// The root is at 1, the children of `i` at `2 * i` and `2 * i + 1`, the leaves at the end.
     tree: Vec<u64>,
-    /// Where the leaves begin; a power of two.
+    /// The index of the first leaf; a power of two.
     leaves: usize,
 }
 
 impl EventQueue {
-    /// A queue for so many processors; none has an event.
+    /// Returns a queue for `processors` processors without events.
     pub(crate) fn new(processors: usize) -> Self {
         let leaves = processors.next_power_of_two();
         EventQueue { tree: vec![NEVER; 2 * leaves], leaves }
     }
 
-    /// The next event of `processor` is at `time`.
+    /// Sets the next event of `processor` to `time`.
     #[inline]
     pub(crate) fn set(&mut self, processor: usize, time: u64) {
         debug_assert!(time < TIME_END);
         self.put(processor, (time << ID_BITS) | processor as u64);
     }
 
-    /// `processor` has no event.
+    /// Removes the event of `processor`.
     pub(crate) fn clear(&mut self, processor: usize) {
         self.put(processor, NEVER);
     }
 
-    /// The earliest event: its time, and whose it is.
+    /// Returns the time and the processor of the earliest event.
     #[inline]
     pub(crate) fn first(&self) -> Option<(u64, usize)> {
         let key = self.tree[1];
         (key != NEVER).then_some((key >> ID_BITS, key as usize % PROCESSORS_MAX))
     }
 
-    /// When the event of `processor` is; later than all times if it has none.
+    /// Returns the time of the event of `processor`, or a time later than all others if it has
+    /// none.
     #[inline]
     pub(crate) fn time_of(&self, processor: usize) -> u64 {
         self.tree[self.leaves + processor] >> ID_BITS

@@ -2,20 +2,20 @@
 
 use throng::machine::SplitMix64;
 
-/// What a sequence is for: sequences of different purposes do not disturb each other.
+/// The purpose of a sequence. Sequences of different purposes do not disturb each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
-    /// What processor `.0` gets from `Cpu::random`.
+    /// The results of `Cpu::random` on processor `.0`.
     Processor(usize),
     /// The delays of processor `.0`.
     Delays(usize),
     /// The random preemptions of processor `.0`.
     Preemptions(usize),
-    /// Which processors are stalled or halted, and where.
+    /// The choice of processors that are stalled or halted, and of the accesses.
     ChoiceOfFaults,
 }
 
-/// The sequence for a purpose.
+/// Returns the sequence for a purpose.
 pub(crate) fn random(seed: u64, purpose: Purpose) -> SplitMix64 {
     let stream = match purpose {
         Purpose::ChoiceOfFaults => 0,

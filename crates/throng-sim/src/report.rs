@@ -1,10 +1,10 @@
-//! What the memory did: for each line, and in all.
+//! The counts of the memory, for each line and in all.
 
 use std::ops::{AddAssign, SubAssign};
 
 use throng::machine::Place;
 
-/// What happened to a line, or to all lines.
+/// The counts of a line, or of all lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traffic {
@@ -14,13 +14,13 @@ pub struct Traffic {
     pub misses: u64,
     /// Copies taken away from processors.
     pub invalidations: u64,
-    /// How long misses stood in line, behind others at a home, a bus or the line itself: of all
-    /// together.
+    /// The cycles for which all misses together queued behind others at a home, a bus or the line
+    /// itself.
     pub waited_cycles: u64,
 }
 
 impl Traffic {
-    /// All accesses.
+    /// Returns the number of accesses.
     #[must_use]
     pub fn accesses(&self) -> u64 {
         self.hits + self.misses
@@ -37,7 +37,7 @@ impl AddAssign for Traffic {
 }
 
 impl SubAssign for Traffic {
-    /// No number falls below 0.
+    /// Subtracts each number, but not below 0.
     fn sub_assign(&mut self, other: Self) {
         let less = |number: &mut u64, other: u64| *number = number.saturating_sub(other);
         less(&mut self.hits, other.hits);
@@ -47,21 +47,22 @@ impl SubAssign for Traffic {
     }
 }
 
-/// What the memory did in a run.
+/// The counts of the memory in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryReport {
-    /// Of all lines together.
+    /// The sum over all lines.
     pub total: Traffic,
-    /// Messages that the network carried; on a snooping bus, times it was taken.
+    /// The number of messages that the network carried; on a snooping bus, the number of bus
+    /// transactions.
     pub messages: u64,
-    /// Each line, in the order of making.
+    /// The counts of each line, in the order of creation.
     pub lines: Vec<(Place, Traffic)>,
 }
 
 impl MemoryReport {
-    /// The lines at which processors waited longest, the worst first; of lines that are alike in
-    /// this, those with more misses.
+    /// Returns the `count` lines at which processors waited longest, the worst first. Of lines with
+    /// equal waits, those with more misses come first.
     #[must_use]
     pub fn hottest(&self, count: usize) -> Vec<(Place, Traffic)> {
         let heat = |line: &(Place, Traffic)| (line.1.waited_cycles, line.1.misses);
@@ -72,11 +73,11 @@ impl MemoryReport {
         lines
     }
 
-    /// What came on top of `shorter`, a run that did the same with the same lines and ended sooner:
-    /// so that what only happens once, in the beginning, does not count.
+    /// Returns the counts less those of `shorter`, a run that did the same with the same lines and
+    /// ended sooner. So accesses that happen only once, in the beginning, do not count.
     ///
     /// ```
-    /// use throng::counter::{Counting, Hardware};
+    /// use throng::structures::counter::{Counting, Hardware};
     /// use throng_sim::{Sim, Simulation};
     ///
     /// let report = |calls| {

@@ -1,4 +1,4 @@
-//! Describing a simulation, and running it.
+//! The description of a simulation, and its run.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -30,7 +30,7 @@ pub struct Simulation {
     stack_bytes: usize,
 }
 
-/// Stacks may be as small as this. The runtime itself needs some of it when a body panics.
+/// The smallest size of a stack in bytes. The runtime itself needs some of it when a body panics.
 const STACK_BYTES_MIN: usize = 16 << 10;
 const STACK_BYTES_MAX: usize = 1 << 30;
 
@@ -41,7 +41,7 @@ impl Default for Simulation {
 }
 
 impl Simulation {
-    /// One processor, seed 0, 10 cycles an access, no faults.
+    /// Returns a simulation of one processor, with seed 0, 10 cycles an access, and no faults.
     #[must_use]
     pub fn new() -> Self {
         Simulation {
@@ -56,18 +56,18 @@ impl Simulation {
         }
     }
 
-    /// How many processors there are, from 1 to 65 536. Linux gives about 32 000 stacks unless
-    /// its `vm.max_map_count` is raised.
+    /// Sets the number of processors, from 1 to 65 536. Linux gives about 32 000 stacks unless its
+    /// `vm.max_map_count` is raised.
     #[must_use]
     pub fn processors(self, processors: usize) -> Self {
         Simulation { processors, ..self }
     }
 
-    /// How many processors the machine has, where that is more than run: those that run are spread
-    /// over it evenly, and memory is all over it. The ideal machine has no size.
+    /// Sets the number of processors of the machine, if it has more than run. Those that run are
+    /// spread over it evenly, and memory is all over it. The ideal machine has no size.
     ///
     /// ```
-    /// use throng::counter::{Counting, Hardware};
+    /// use throng::structures::counter::{Counting, Hardware};
     /// use throng_sim::{MachineSpec, Sim, Simulation};
     ///
     /// let alewife = MachineSpec::preset("alewife").unwrap();
@@ -84,17 +84,18 @@ impl Simulation {
         Simulation { room: Some(room), ..self }
     }
 
-    /// Decides everything that is random: what processors draw and when faults happen.
+    /// Sets the seed of everything random: the random numbers of processors and the times of
+    /// faults.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Simulation { seed, ..self }
     }
 
-    /// The machine: what an access costs, and whom it holds up. It is built as large as
+    /// Sets the machine: the cost of an access, and what it holds up. It is built as large as
     /// [`processors`](Simulation::processors) says.
     ///
     /// ```
-    /// use throng::counter::{Counting, Hardware};
+    /// use throng::structures::counter::{Counting, Hardware};
     /// use throng_sim::{MachineSpec, Sim, Simulation};
     ///
     /// let alewife = MachineSpec::preset("alewife").unwrap();
@@ -110,52 +111,54 @@ impl Simulation {
         Simulation { machine, ..self }
     }
 
-    /// The [ideal machine](MachineSpec::ideal), on which every access costs the same.
+    /// Sets the machine to the [ideal machine](MachineSpec::ideal), on which every access costs the
+    /// same.
     #[must_use]
     pub fn access_cycles(self, access_cycles: u32) -> Self {
         self.machine(MachineSpec::ideal(access_cycles.into()))
     }
 
-    /// What goes wrong.
+    /// Sets the faults.
     #[must_use]
     pub fn faults(self, faults: Faults) -> Self {
         Simulation { faults, ..self }
     }
 
-    /// Whether to keep every access, 48 bytes each, or only the hash of all.
+    /// Sets whether to keep every access, 48 bytes each, or only the hash of all.
     #[must_use]
     pub fn record_trace(self, record_trace: bool) -> Self {
         Simulation { record_trace, ..self }
     }
 
-    /// After how many steps of all processors together the run is broken off, against loops that
-    /// never end: 50 million unless set. Accesses, pauses, retries, bounded sleeps, delays by
+    /// Sets the number of steps of all processors together after which the run is stopped, against
+    /// endless loops: 50 million by default. Accesses, pauses, retries, bounded sleeps, delays by
     /// faults and looks at the clock are steps.
     #[must_use]
     pub fn step_limit(self, step_limit: u64) -> Self {
         Simulation { step_limit, ..self }
     }
 
-    /// The size of each processor's stack: 256 KiB unless set. Only what is touched takes
-    /// memory. A body that needs more ends the process with a segmentation fault.
+    /// Sets the size of each processor's stack: 256 KiB by default. Only touched pages take memory.
+    /// A body that needs more ends the process with a segmentation fault.
     #[must_use]
     pub fn stack_bytes(self, stack_bytes: usize) -> Self {
         Simulation { stack_bytes, ..self }
     }
 
-    /// Runs it: `setup` makes what the processors share, and each of them runs `body` on it.
+    /// Runs the simulation: `setup` makes what the processors share, and each of them runs `body`
+    /// on it.
     ///
     /// All processors start at time 0. The run is over when each has finished, was halted by a
-    /// fault, or waits for a word that nobody can write any more. Processors that did not
+    /// fault, or waits for a word that no processor can write any more. Processors that did not
     /// finish are unwound, so that all destructors run.
     ///
     /// # Errors
-    /// When a setting is out of its range, when this thread is running a simulation already, or
-    /// when there is no memory for the stacks.
+    /// If a setting is out of its range, if this thread is already running a simulation, or if
+    /// there is no memory for the stacks.
     ///
     /// # Panics
-    /// With the panic of the first processor whose body panics. Its message, if it is text, is
-    /// extended by the processor and the seed, and both are printed.
+    /// With the panic of the first processor whose body panics. If its message is text, the
+    /// processor and the seed are added, and both are printed.
     pub fn run<S, R>(
         &self,
         setup: impl FnOnce() -> S,
@@ -235,7 +238,7 @@ impl Simulation {
         )
     }
 
-    /// A coroutine for each processor.
+    /// Makes a coroutine for each processor.
     fn hire<S: 'static, R: 'static>(
         &self,
         shared: &Rc<(S, impl Fn(&S, &SimCpu) -> R + 'static)>,
@@ -249,7 +252,7 @@ impl Simulation {
         (0..self.processors).map(coroutine).collect()
     }
 
-    /// Ends all coroutines; returns the first panic on the way, and whose it is.
+    /// Ends all coroutines. Returns the first panic, and the processor on which it happened.
     fn dismiss<R: 'static>(&self, crew: Vec<Coroutine<R>>) -> Result<(), (usize, Panic)> {
         let mut all = Ok(());
         for (id, coroutine) in crew.into_iter().enumerate() {
@@ -259,7 +262,7 @@ impl Simulation {
         all
     }
 
-    /// Adds to a panic's message what is needed to see it again.
+    /// Adds to a panic's message what is needed to reproduce it.
     fn sign(&self, panic: Panic, processor: usize) -> Panic {
         let seed = self.seed;
         // The message was printed when the panic happened; this is the line that belongs below it.
@@ -277,7 +280,7 @@ impl Simulation {
 
 type Panic = Box<dyn Any + Send>;
 
-/// Resumes whoever is next until nobody is.
+/// Resumes the next processor until there is none.
 fn work<R: 'static>(installed: &Installed, crew: &mut [Coroutine<R>], results: &mut [Option<R>]) {
     while let Some(id) = installed.with(Engine::next) {
         if let Some(result) = crew[id].resume() {

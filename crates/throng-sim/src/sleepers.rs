@@ -1,14 +1,14 @@
-//! Who sleeps until which line is written.
+//! The processors that sleep until a line is written.
 //!
-//! One list for each line, linked both ways through the processors, so that a write wakes all
-//! sleepers and a time-out takes one out, each without searching.
+//! There is one list for each line, linked both ways through the processors. So a write wakes all
+//! sleepers and a time-out removes one, each without searching.
 
 use crate::memory::LineId;
 
-const NOBODY: u32 = u32::MAX;
+const NO_PROCESSOR: u32 = u32::MAX;
 const AWAKE: LineId = u32::MAX;
 
-/// A processor's place in the list of the line it sleeps on.
+/// A processor's place in the list of the line on which it sleeps.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     /// The line it sleeps on, or `AWAKE`.
@@ -22,47 +22,47 @@ struct Link {
 /// The sleeping processors.
 #[derive(Debug)]
 pub(crate) struct Sleepers {
-    /// For each line the first of its list, or `NOBODY`.
+    /// For each line the first of its list, or `NO_PROCESSOR`.
     first: Vec<u32>,
-    /// For each processor.
+    /// One for each processor.
     links: Vec<Link>,
 }
 
 impl Sleepers {
-    /// All awake, and no lines yet.
+    /// Returns a state without lines, in which all processors are awake.
     pub(crate) fn new(processors: usize) -> Self {
-        let awake = Link { line: AWAKE, word: 0, before: NOBODY, after: NOBODY };
+        let awake = Link { line: AWAKE, word: 0, before: NO_PROCESSOR, after: NO_PROCESSOR };
         Sleepers { first: Vec::new(), links: vec![awake; processors] }
     }
 
-    /// Makes room for one more line.
+    /// Adds a line.
     pub(crate) fn add_line(&mut self) {
-        self.first.push(NOBODY);
+        self.first.push(NO_PROCESSOR);
     }
 
-    /// Whether `processor` sleeps on `line`.
+    /// Returns whether `processor` sleeps on `line`.
     #[inline]
     pub(crate) fn sleeps_on(&self, processor: usize, line: LineId) -> bool {
         self.links[processor].line == line
     }
 
-    /// The word that `processor` sleeps on.
+    /// Returns the word on which `processor` sleeps.
     pub(crate) fn word_of(&self, processor: usize) -> Option<u32> {
         let link = self.links[processor];
         (link.line != AWAKE).then_some(link.word)
     }
 
-    /// `processor`, which is awake, goes to sleep on `line`, looking at `word`.
+    /// Puts `processor`, which must be awake, to sleep on `line`, looking at `word`.
     pub(crate) fn insert(&mut self, processor: usize, line: LineId, word: u32) {
         let first = &mut self.first[line as usize];
         let after = std::mem::replace(first, processor as u32);
-        self.links[processor] = Link { line, word, before: NOBODY, after };
-        if after != NOBODY {
+        self.links[processor] = Link { line, word, before: NO_PROCESSOR, after };
+        if after != NO_PROCESSOR {
             self.links[after as usize].before = processor as u32;
         }
     }
 
-    /// Wakes `processor`; tells whether it was asleep.
+    /// Wakes `processor`. Returns whether it was asleep.
     pub(crate) fn remove(&mut self, processor: usize) -> bool {
         let Link { line, before, after, .. } = self.links[processor];
         if line == AWAKE {
@@ -70,20 +70,20 @@ impl Sleepers {
         }
         self.links[processor].line = AWAKE;
         match before {
-            NOBODY => self.first[line as usize] = after,
+            NO_PROCESSOR => self.first[line as usize] = after,
             _ => self.links[before as usize].after = after,
         }
-        if after != NOBODY {
+        if after != NO_PROCESSOR {
             self.links[after as usize].before = before;
         }
         true
     }
 
-    /// Wakes one of those that sleep on `line`.
+    /// Wakes one of the processors that sleep on `line`.
     #[inline]
     pub(crate) fn wake_one(&mut self, line: LineId) -> Option<usize> {
         match self.first[line as usize] {
-            NOBODY => None,
+            NO_PROCESSOR => None,
             sleeper => {
                 self.remove(sleeper as usize);
                 Some(sleeper as usize)

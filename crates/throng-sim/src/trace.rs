@@ -1,15 +1,15 @@
-//! What happened: every access to shared memory, in order.
+//! Every access to shared memory, in order.
 
 /// One access, as it took effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// When it took effect, in cycles.
+    /// The time when it took effect, in cycles.
     pub time: u64,
-    /// Who made it.
+    /// The processor that made it.
     pub processor: usize,
-    /// The word or cell, numbered in the order of making.
+    /// The word or cell, numbered in the order of creation.
     pub word: u32,
-    /// What was done.
+    /// The operation.
     pub operation: Operation,
     /// The value found; 0 for a cell.
     pub found: u64,
@@ -17,16 +17,16 @@ pub struct Access {
     pub written: Option<u64>,
 }
 
-/// What an access does.
+/// The operation of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Reads a word; also each look of a wait.
     Load,
     /// Writes a word.
     Store,
-    /// Writes a word and reads what was there.
+    /// Writes a word and reads the value before.
     Swap,
-    /// Writes a word if it is what was expected.
+    /// Writes a word if it has the expected value.
     CompareExchange,
     /// Adds.
     FetchAdd,
@@ -40,7 +40,7 @@ pub enum Operation {
     Cell,
 }
 
-/// The accesses so far: their hash, and themselves if wanted.
+/// The accesses so far: their hash, and the accesses themselves if wanted.
 #[derive(Debug)]
 pub(crate) struct Trace {
     hash: u64,
@@ -60,7 +60,7 @@ impl Trace {
         }
     }
 
-    /// The hash, and what was recorded in the order of time.
+    /// Returns the hash, and the recorded accesses in the order of time.
     pub(crate) fn into_parts(mut self) -> (u64, Option<Vec<Access>>) {
         // A processor that hits may be simulated a few cycles ahead of the others.
         if let Some(recorded) = &mut self.recorded {
@@ -70,10 +70,9 @@ impl Trace {
     }
 }
 
-/// The hash of a trace that ends with `access`, from the hash of all before it.
-///
-/// The same on every machine. Two long multiplications that do not wait for each other, then a
-/// third: this is done for every access, and must not be what the simulator spends its time on.
+/// Returns the hash of a trace that ends with `access`, from the hash of all before it. It is the
+/// same on every machine. It is two long multiplications that do not wait for each other, then a
+/// third. This runs for every access, and must not dominate the time of the simulator.
 #[inline]
 fn hash(before: u64, access: &Access) -> u64 {
     let who_what = (u64::from(access.word) << 32)
@@ -88,7 +87,7 @@ fn hash(before: u64, access: &Access) -> u64 {
     fold(before ^ place ^ 0x1D8E_4E27_C47D_124F, values ^ 0xEB44_ACCA_B455_D165)
 }
 
-/// Both halves of the long product, laid over each other.
+/// Combines both halves of the long product.
 #[inline]
 const fn fold(a: u64, b: u64) -> u64 {
     let product = a as u128 * b as u128;

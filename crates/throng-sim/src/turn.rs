@@ -1,8 +1,8 @@
 //! How an operation on a word reaches the engine, and how a processor gives up its turn.
 //!
-//! Operations on words do not say which processor makes them, so the engine of the simulation that
-//! this thread runs is kept in a thread-local. The engine is borrowed while an operation uses it
-//! and never while a processor is suspended or any code of the user runs.
+//! Operations on words do not name their processor. So the engine of the simulation that this
+//! thread runs is kept in a thread-local. The engine is borrowed while an operation uses it, and
+//! never while a processor is suspended or any code of the user runs.
 //!
 //! | where the operation happens | what it does |
 //! |---|---|
@@ -52,7 +52,7 @@ pub(crate) fn install(engine: Engine) -> Result<Installed, SimError> {
 pub(crate) struct Installed(());
 
 impl Installed {
-    /// Lets `f` use the engine.
+    /// Calls `f` with the engine.
     #[inline]
     pub(crate) fn with<T>(&self, f: impl FnOnce(&mut Engine) -> T) -> T {
         ENGINE.with_borrow_mut(|slot| f(slot.as_mut().expect("installed until dropped")))
@@ -70,10 +70,10 @@ impl Drop for Installed {
     }
 }
 
-/// The number of a run that does not exist: of words made without a simulation.
+/// The number of words made without a simulation. No run has it.
 const NO_RUN: u64 = 0;
 
-/// A number that no other run in this process has.
+/// Returns a number that no other run in this process has.
 pub(crate) fn new_run() -> u64 {
     static RUNS: AtomicU64 = AtomicU64::new(NO_RUN);
     RUNS.fetch_add(1, Relaxed) + 1
@@ -87,13 +87,13 @@ pub(crate) struct LineAddress {
 }
 
 impl LineAddress {
-    /// A fresh line.
+    /// Returns a new line.
     pub(crate) fn new(place: Place) -> Self {
         Self::in_simulation(|engine| LineAddress { run: engine.run, line: engine.add_line(place) })
             .unwrap_or(LineAddress { run: NO_RUN, line: LineId::MAX })
     }
 
-    /// A number for a word or cell on this line.
+    /// Returns the address of a new word or cell on this line.
     pub(crate) fn new_word(self) -> Address {
         let word = Self::in_simulation(|engine| {
             (engine.run == self.run).then(|| engine.add_word(self.line))
@@ -112,7 +112,7 @@ impl LineAddress {
     }
 }
 
-/// Where a word or cell is.
+/// The address of a word or cell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Address {
     line: LineAddress,
@@ -125,7 +125,7 @@ struct Turn<'a> {
     engine: RefMut<'a, Engine>,
 }
 
-/// Where an operation happens; see the table above.
+/// The place of an operation; see the table above.
 enum Where<'a> {
     OnProcessor(Turn<'a>),
     InPanic(Turn<'a>),
@@ -184,8 +184,8 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// How long a pause of so many cycles takes: longer if the processor is slow, or if somebody
-    /// else has it before.
+    /// Returns the time of a pause of `cycles` cycles. It is longer if the processor is slow, or if
+    /// it is preempted before.
     fn pause_cycles(&mut self, cycles: u64) -> u64 {
         let engine = &mut *self.engine;
         if !engine.faults.any() {
@@ -235,8 +235,8 @@ impl<'a> Where<'a> {
     }
 }
 
-/// Makes an access: `change` is given the value found, and returns the value to write, if any.
-/// Returns the value found.
+/// Makes an access. `change` gets the value found, and returns the value to write, if any. Returns
+/// the value found.
 #[inline]
 pub(crate) fn access(
     at: &Address,
@@ -291,17 +291,17 @@ impl Operation {
     }
 }
 
-/// How a [`sleep`] came out.
+/// The result of a [`sleep`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slept {
-    /// The line was written, or the word is not what was seen any more.
+    /// The line was written, or the word has another value than was seen.
     Woken,
-    /// The processor has no copy to look at: there are none on this machine, or it has been taken
-    /// away already.
+    /// The processor has no copy to look at: this machine has none, or it has been taken away
+    /// already.
     NoCopy,
     /// The time passed.
     TimedOut,
-    /// Sleeping is for running processors that are not unwinding.
+    /// Only running processors that are not unwinding may sleep.
     NotAllowed,
 }
 
@@ -329,7 +329,7 @@ pub(crate) fn sleep(at: &Address, value: &AtomicU64, seen: u64, until: Option<u6
     })
 }
 
-/// Lets `cycles` pass. Tells whether it could: outside, there is no time.
+/// Lets `cycles` pass. Returns whether it could: outside, there is no time.
 pub(crate) fn pass(cycles: u64) -> bool {
     ENGINE.with(|slot| match Where::find(slot) {
         Where::OnProcessor(mut turn) => {
@@ -344,19 +344,19 @@ pub(crate) fn pass(cycles: u64) -> bool {
     })
 }
 
-/// The time; 0 without a simulation.
+/// Returns the time; 0 without a simulation.
 pub(crate) fn now() -> u64 {
     ENGINE.with_borrow(|slot| slot.as_ref().map_or(0, Engine::own_now))
 }
 
-/// What the memory has done so far; nothing without a simulation.
+/// Returns the counts of the memory so far; none without a simulation.
 pub(crate) fn memory_so_far() -> MemoryReport {
     ENGINE.with_borrow(|slot| slot.as_ref().map(Engine::memory_report).unwrap_or_default())
 }
 
-/// What `look` returns, done as operations are before the run.
+/// Returns the result of `look`, which runs as operations do before the run.
 pub(crate) fn aside<T>(look: impl FnOnce() -> T) -> T {
-    /// Sets the phase back, however `look` ends.
+    /// Restores the phase, however `look` ends.
     struct Back(Option<Phase>);
     impl Drop for Back {
         fn drop(&mut self) {
@@ -367,7 +367,7 @@ pub(crate) fn aside<T>(look: impl FnOnce() -> T) -> T {
     look()
 }
 
-/// Sets the phase of the simulation of this thread, if there is one; returns what it was.
+/// Sets the phase of the simulation of this thread, if there is one. Returns the phase before.
 fn swap_phase(phase: Option<Phase>) -> Option<Phase> {
     ENGINE.with_borrow_mut(|slot| {
         let (engine, phase) = (slot.as_mut()?, phase?);
@@ -375,7 +375,7 @@ fn swap_phase(phase: Option<Phase>) -> Option<Phase> {
     })
 }
 
-/// Something that an algorithm tells; nobody listens but while processors run.
+/// Records a note of an algorithm. Only notes made while processors run are recorded.
 pub(crate) fn note(what: &'static str, value: u64) {
     ENGINE.with_borrow_mut(|slot| {
         if let Some(engine) = slot
@@ -386,8 +386,8 @@ pub(crate) fn note(what: &'static str, value: u64) {
     });
 }
 
-/// A step that takes no time. It counts, so that a processor that does nothing but look at a clock
-/// that stands still comes to an end, too.
+/// Counts a step that takes no time. So a processor that only reads a clock that stands still comes
+/// to an end, too.
 pub(crate) fn step() {
     ENGINE.with(|slot| {
         if let Where::OnProcessor(mut turn) = Where::find(slot)

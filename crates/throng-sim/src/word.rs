@@ -9,24 +9,25 @@ use crate::machine::{Sim, SimCpu, SimSpot};
 use crate::trace::Operation;
 use crate::turn::{self, Address, Slept};
 
-/// The cycles that one poll of a bounded spin stands for.
+/// The number of cycles of one poll of a bounded spin.
 pub const POLL_CYCLES: u64 = 4;
 
-/// How often a sleeping processor looks at its way out: seldom, for that is an access of its own.
+/// The time between two checks of the way out by a sleeping processor. It is long, because a check
+/// is an access of its own.
 const WAY_OUT_CYCLES: u64 = 100_000;
 
-/// A wait that cannot end is a mistake, but for one in a destructor while a processor unwinds.
+/// Panics, because the wait cannot end. Returns if a destructor waits while a processor unwinds.
 fn must_unwind(value: u64) {
     assert!(
         panicking(),
-        "a wait for a word that is {value}, outside a simulation: nobody else is running who could \
-         change it"
+        "a wait for a word that is {value}, outside a simulation: no other processor runs that \
+         could change it"
     );
 }
 
 /// A word of simulated memory.
 ///
-/// The value is an atomic so that the word can be shared as the contract asks; one thread at a time
+/// The value is an atomic so that the word can be shared as the contract asks. One thread at a time
 /// uses it, and the engine decides the order.
 #[derive(Debug)]
 pub struct SimWord {
@@ -98,10 +99,10 @@ impl Word<Sim> for SimWord {
         self.access(Operation::FetchAnd, |found| Some(found & value))
     }
 
-    /// Looks once, and again whenever its copy of the line is taken away; sleeps in between. Where
-    /// there are no copies it looks every [`POLL_CYCLES`].
+    /// Looks once, and again whenever its copy of the line is taken away; sleeps in between.
+    /// Without copies it looks every [`POLL_CYCLES`].
     ///
-    /// A processor that unwinds does not wait: it gets what it saw.
+    /// A processor that unwinds does not wait: it gets the value that it saw.
     ///
     /// # Panics
     /// If it would have to wait outside a simulation.
@@ -129,8 +130,7 @@ impl Word<Sim> for SimWord {
         }
     }
 
-    /// Looks as [`wait_while`](Word::wait_while) does, and at the way out every
-    /// 100 000 cycles.
+    /// Looks like [`wait_while`](Word::wait_while), and checks the way out every 100 000 cycles.
     fn sleep_while(
         &self,
         cpu: &SimCpu,
@@ -150,7 +150,7 @@ impl Word<Sim> for SimWord {
             let until = way_out.deadline.map_or(next_look, |deadline| next_look.min(deadline));
             if turn::now() >= until {
                 if way_out.is_open(cpu) {
-                    // Whoever opened it may have done so after the event.
+                    // The way out may have been opened after the event.
                     let value = self.load(order);
                     return (!blocked(value)).then_some(value);
                 }
@@ -170,8 +170,8 @@ impl Word<Sim> for SimWord {
         }
     }
 
-    /// Looks as [`wait_while`](Word::wait_while) does, until the time of `polls`
-    /// polls has passed since the first look.
+    /// Looks like [`wait_while`](Word::wait_while), until the time of `polls` polls has passed
+    /// since the first look.
     fn spin_while(
         &self,
         _cpu: &SimCpu,
@@ -191,7 +191,7 @@ impl Word<Sim> for SimWord {
                 Slept::NoCopy => {
                     turn::pass(POLL_CYCLES);
                 }
-                // Then it is still what it was when last seen.
+                // Then it still has the value last seen.
                 Slept::TimedOut | Slept::NotAllowed => break,
             }
             value = self.load(order);

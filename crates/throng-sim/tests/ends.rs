@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use throng::counter::{Counting, Hardware};
 use throng::machine::{Cpu, Line, Place, Word};
+use throng::structures::counter::{Counting, Hardware};
 use throng_sim::{End, Faults, Sim, SimCpu, SimError, SimWord, Simulation, Waiting};
 
 fn flag() -> Line<SimWord> {

@@ -1,7 +1,7 @@
 //! Preemptions cost the time they should, and schedules can be written down.
 
-use throng::counter::{Counting, Registered, Shape, methods};
 use throng::machine::Cpu;
+use throng::structures::counter::{Counting, Registered, Shape, methods};
 use throng_sim::{Faults, Outcome, Sim, SimCpu, Simulation};
 
 const PROCESSORS: usize = 12;
@@ -14,7 +14,7 @@ fn method(name: &str) -> Registered<Sim> {
 fn count(name: &str, seed: u64, faults: Faults) -> Outcome<Counter, ()> {
     let method = method(name);
     let setup = move || method.build(&Shape::for_processors(PROCESSORS)).unwrap();
-    // Those who wait for a halted processor may retry for ever.
+    // Processors that wait for a halted one may retry for ever.
     let simulation = Simulation::new().processors(PROCESSORS).step_limit(100_000);
     simulation.seed(seed).faults(faults).run(setup, count_and_think).unwrap()
 }

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::{Duration, Instant};
 
-use throng::counter::{Counting, Hardware};
 use throng::machine::{Cpu, Line, PerCpu, Place, Word};
+use throng::structures::counter::{Counting, Hardware};
 use throng_sim::{End, MachineSpec, Sim, SimCpu, SimWord, Simulation};
 
 /// The system's allocator, with a count of the bytes in use and of the most there were.
@@ -36,8 +36,8 @@ unsafe impl GlobalAlloc for Counted {
 #[global_allocator]
 static ALLOCATOR: Counted = Counted;
 
-/// Something of all that takes memory: a hot word, a word that everybody waits for, and a line for
-/// each processor, which its neighbours read.
+/// One of each kind of structure that takes memory: a hot word, a word that all processors wait
+/// for, and a line for each processor, which its neighbours read.
 struct Shared {
     counter: Hardware<Sim>,
     start: Line<SimWord>,

@@ -394,7 +394,7 @@ fn setup() -> Shared {
     }
 }
 
-/// A few accesses of each kind, and a turn that everybody waits for.
+/// A few accesses of each kind, and a turn that all processors wait for.
 fn body(shared: &Shared, cpu: &SimCpu) -> u64 {
     for _ in 0..6 {
         let word = &shared.words[cpu.random_below(3)][cpu.random_below(2)];

@@ -1,4 +1,4 @@
-//! Waiting: when it ends, what it costs, and that nobody sleeps through a write. An access costs
+//! Waiting: when it ends, what it costs, and that every write wakes the waiting processor. An access costs
 //! 10 cycles.
 
 use std::cell::Cell;

@@ -6,19 +6,20 @@
 //!   frontier (unbounded) ──> fetch ──> fetched (bounded) ──> parse ──> parsed (bounded) ──> index
 //! ```
 //!
-//! The bounded queues hold a fast stage back: whoever finds the next queue full waits until there is
-//! room, so that no more pages are in memory than fit in. But the way from parse back to fetch makes a
-//! circle, and a circle of queues that are all bounded can stop for ever: the fetchers wait for room
-//! behind the parsers, and the parsers for room behind the fetchers. So the queue that closes the circle,
-//! the frontier, has no bound. Then nothing waits in a circle: parsers wait only for indexers, who wait
-//! for nobody, and fetchers only for parsers. What is in the frontier is small, a number for each page,
-//! and never more than there are pages: the set of visited pages lets each in once.
+//! The bounded queues hold a fast stage back: a thread that finds the next queue full waits until
+//! there is room, so that no more pages are in memory than fit in. But the way from parse back to
+//! fetch makes a circle, and a circle of queues that are all bounded can deadlock: the fetchers
+//! wait for room behind the parsers, and the parsers for room behind the fetchers. So the queue
+//! that closes the circle, the frontier, has no bound. Then the waits form no circle: fetchers wait
+//! only for parsers, parsers only for indexers, and indexers for no other stage. The frontier is
+//! small. It holds a number for each page, and each page only once, since the set of visited pages
+//! lets each in once.
 //!
-//! All is done when every page that was put into the frontier has been parsed: a count says so. Then the
-//! frontier is closed, and each stage closes the queue behind it when its last thread ends.
+//! A counter says when every page that was put into the frontier has been parsed. Then the frontier
+//! is closed, and each stage closes the queue behind it when its last thread ends.
 //!
-//! The pages are made up: page p has links that follow from p and a seed, and fetching it takes a little
-//! arithmetic.
+//! The pages are synthetic: the links of page p are computed from p and a seed, and fetching it
+//! takes a little arithmetic.
 //!
 //! ```text
 //! cargo run --release -p throng --example crawl -- [PAGES] [THREADS] [CAPACITY] [SEED]
@@ -47,48 +48,48 @@ fn main() -> ExitCode {
     }
 }
 
-/// What to crawl, and how.
+/// The settings of a crawl.
 struct Crawl {
     pages: u32,
-    /// Threads of each stage.
+    /// The number of threads of each stage.
     threads: u32,
-    /// Of each bounded queue.
+    /// The capacity of each bounded queue.
     capacity: u32,
     seed: u32,
 }
 
-/// A page as it comes from the net: words and links, mixed.
+/// A page as it was fetched: words and links, mixed.
 struct Fetched {
     page: u32,
     text: Vec<u64>,
 }
 
-/// What a parser made of it.
+/// A page after parsing.
 struct Parsed {
     page: u32,
     words: Vec<u32>,
 }
 
-/// What came out.
+/// The result of a crawl.
 #[derive(Debug, PartialEq, Eq)]
 struct Summary {
     pages: u64,
     links: u64,
-    /// How often each word occurs, and the sum of the pages that it is on.
+    /// For each word, the number of its occurrences and the sum of the numbers of its pages.
     index: HashMap<u32, (u64, u64)>,
 }
 
-/// Words that a page has, and the longest list of links.
+/// The number of words of a page.
 const WORDS: u64 = 40;
 const MOST_LINKS: u64 = 12;
-/// Different words.
+/// The number of different words.
 const VOCABULARY: u64 = 500;
-/// A link is marked by this bit.
+/// The bit that marks a link.
 const LINK: u64 = 1 << 40;
-/// Rounds of arithmetic for a page.
+/// The rounds of arithmetic for a page.
 const WORK: u32 = 2000;
 
-/// A queue, and how full it was seen.
+/// A queue, and the largest length that was seen.
 struct Channel<T: Send> {
     queue: Queue<T>,
     fullest: AtomicUsize,
@@ -107,7 +108,7 @@ impl<T: Send> Channel<T> {
     }
 }
 
-/// How many threads of a stage have not ended.
+/// The number of threads of a stage that have not ended.
 struct Stage {
     running: AtomicU64,
 }
@@ -117,7 +118,7 @@ impl Stage {
         Stage { running: AtomicU64::new(threads.into()) }
     }
 
-    /// A thread ends; tells whether it was the last.
+    /// Counts a thread that ends. Returns whether it was the last.
     fn loses_its_last(&self) -> bool {
         self.running.fetch_sub(1, AcqRel) == 1
     }
@@ -168,7 +169,7 @@ impl Crawl {
         parsed: &Channel<Parsed>,
     ) -> Summary {
         let visited: Vec<AtomicBool> = (0..self.pages).map(|_| AtomicBool::new(false)).collect();
-        // Pages that were put into the frontier and are not parsed yet.
+        // The number of pages that were put into the frontier and are not parsed yet.
         let outstanding = AtomicU64::new(0);
         let links = AtomicU64::new(0);
         let visit = |page: u32| {
@@ -194,7 +195,7 @@ impl Crawl {
                 links.fetch_add(found.len() as u64, Relaxed);
                 parsed.push(Parsed { page, words: words.into_iter().map(|w| w as u32).collect() });
                 found.into_iter().for_each(|link| visit((link & !LINK) as u32));
-                // Counted down after its links were counted up: so it is zero but once.
+                // Counted down after its links were counted up, so it becomes zero only once.
                 if outstanding.fetch_sub(1, AcqRel) == 1 {
                     frontier.queue.close();
                 }
@@ -236,7 +237,7 @@ impl Crawl {
         whole
     }
 
-    /// Makes the page up: some arithmetic, words, and links to pages near and far.
+    /// Makes a synthetic page: some arithmetic, words, and links to pages near and far.
     fn fetch(&self, page: u32) -> Fetched {
         let mut random =
             SplitMix64::from_state(SplitMix64::mix(u64::from(self.seed) << 32 | u64::from(page)));
@@ -246,17 +247,17 @@ impl Crawl {
         let mut text: Vec<u64> = (0..WORDS).map(|_| random.below(VOCABULARY)).collect();
         let links = random.below(MOST_LINKS + 1);
         for _ in 0..links {
-            // The smaller of two: some pages are known to all.
+            // The smaller of two random numbers, so that some pages have many links to them.
             let pages = u64::from(self.pages);
             text.push(LINK | random.below(pages).min(random.below(pages)));
         }
-        // The next page as well, so that none is out of reach.
+        // A link to the next page, so that every page can be reached.
         text.push(LINK | u64::from((page + 1) % self.pages));
         Fetched { page, text }
     }
 }
 
-/// A number that was typed, or `default` where none was.
+/// Parses an argument, or returns `default` if there is none.
 fn number(what: &str, typed: Option<String>, default: u32, most: u32) -> Result<u32, String> {
     let Some(typed) = typed else {
         return Ok(default);

@@ -2,13 +2,13 @@
 //!
 //! In each step every cell becomes the mean of its four neighbours; cells at the edge keep their
 //! temperature. Each thread has a band of rows to itself, and needs one row of each neighbour. So
-//! after each step it puts up its first and its last row where the neighbours see them, waits at the
-//! barrier, and copies what they have put up:
+//! after each step it posts its first and its last row where the neighbours can read them, waits at
+//! the barrier, and copies the rows that they have posted:
 //!
 //! ```text
 //! thread 0   ............
-//!            ============  put up for thread 1
-//! thread 1   ============  put up for thread 0
+//!            ============  posted for thread 1
+//! thread 1   ============  posted for thread 0
 //!            ............
 //! ```
 //!
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What to compute, and how.
+/// The settings of a computation.
 struct Job {
     path: String,
     size: usize,
@@ -52,7 +52,7 @@ impl Job {
         let path = path(typed.next())?;
         let size = number("size", typed.next(), 400, 3..=10_000)?;
         let steps = number("steps", typed.next(), 10_000, 0..=100_000_000)?;
-        // A thread has a row at least.
+        // Each thread has at least one row.
         let most = (size - 2).min(1024);
         let threads = number("threads", typed.next(), cores.min(most), 1..=most)?;
         match typed.next() {
@@ -63,7 +63,7 @@ impl Job {
 
     fn run(&self) -> Result<(), Box<dyn Error>> {
         let Job { path, size, steps, threads } = self;
-        // Opened first: nobody should wait for a picture that cannot be saved.
+        // Opened first, so that a file that cannot be written is reported before the computation.
         let file =
             File::create(path).map_err(|error| format!("{path} cannot be written: {error}"))?;
         let start = Instant::now();
@@ -90,7 +90,7 @@ struct Plate {
 const HOT: f32 = 100.0;
 
 impl Plate {
-    /// Cold, but for its upper edge and a spot in the middle.
+    /// Returns a plate that is cold except for its upper edge and a spot in the middle.
     fn new(size: usize) -> Self {
         let spot = size * 3 / 8..size * 5 / 8;
         let is_hot = |row, column| row == 0 || spot.contains(&row) && spot.contains(&column);
@@ -98,7 +98,7 @@ impl Plate {
         Plate { size, cells: (0..size * size).map(cell).collect() }
     }
 
-    /// The plate after so many steps.
+    /// Returns the plate after `steps` steps.
     fn after(&self, steps: usize, threads: usize) -> Plate {
         let board = &Board::new(threads, self.size);
         let bands: Vec<Band> = thread::scope(|scope| {
@@ -110,7 +110,8 @@ impl Plate {
                         for step in 0..steps {
                             band.relax();
                             band.put_up(board, step);
-                            // The heart of it: nobody goes on before all rows have been put up.
+                            // The heart of the example: no thread continues before all rows have
+                            // been posted.
                             member.wait();
                             band.copy_neighbours(board, step);
                         }
@@ -142,12 +143,12 @@ impl Plate {
     }
 }
 
-/// Black, red, yellow, white, as iron in the fire.
+/// Maps heat to black, red, yellow and white, like glowing iron.
 fn colour(heat: f32) -> [u8; 3] {
     [0.0, 1.0, 2.0].map(|from| (255.0 * (3.0 * heat - from).clamp(0.0, 1.0)) as u8)
 }
 
-/// The rows of one thread, with one more above and below: as they are, and as they will be.
+/// The rows of one thread, with one more above and below: as they are now, and as they will be.
 struct Band {
     rank: usize,
     size: usize,
@@ -163,7 +164,7 @@ impl Band {
         Band { rank, size, next: now.clone(), now }
     }
 
-    /// One step.
+    /// Computes one step.
     fn relax(&mut self) {
         let size = self.size;
         let next = self.next[size..].chunks_exact_mut(size);
@@ -198,10 +199,10 @@ impl Band {
     }
 }
 
-/// Where threads put up their first and their last row: one place for even steps, one for odd ones.
+/// The rows that threads post: one place for even steps, one for odd ones.
 ///
-/// Two are enough: who puts up a row of step t + 2 has met the others after step t + 1, and they had
-/// copied that of step t before they came.
+/// Two are enough: a thread that posts a row of step t + 2 has met the others after step t + 1, and
+/// they had copied the row of step t before they came.
 struct Board {
     bands: Vec<[[Posted; 2]; 2]>,
 }
@@ -218,7 +219,8 @@ impl Board {
     }
 }
 
-/// A row that others may read. Relaxed accesses are enough: whoever reads has met whoever wrote.
+/// A row that other threads may read. Relaxed accesses are enough: the reader has met the writer at
+/// the barrier.
 struct Posted(Vec<AtomicU32>);
 
 impl Posted {
@@ -235,7 +237,7 @@ impl Posted {
     }
 }
 
-/// The file that was typed, or one in the current directory.
+/// Returns the file that was given, or one in the current directory.
 fn path(typed: Option<String>) -> Result<String, String> {
     match typed {
         None => Ok("heat.png".to_owned()),
@@ -246,7 +248,7 @@ fn path(typed: Option<String>) -> Result<String, String> {
     }
 }
 
-/// A number that was typed, or `default` where none was.
+/// Parses an argument, or returns `default` if there is none.
 fn number(
     what: &str,
     typed: Option<String>,
@@ -270,7 +272,7 @@ fn number(
 mod tests {
     use super::*;
 
-    /// One thread, cell by cell, as in a textbook.
+    /// Computes the same on one thread, cell by cell, as in a textbook.
     fn by_the_book(plate: &Plate, steps: usize) -> Plate {
         let size = plate.size;
         let mut now = plate.clone();

@@ -25,14 +25,14 @@ fn main() {
             .collect()
     });
 
-    // What a thread gets depends on the others; that each thread's ids ascend does not.
+    // The numbers that a thread gets depend on the other threads, but each thread's ids ascend.
     for (thread, ids) in ids_by_thread.iter().enumerate() {
         assert!(ids.is_sorted());
         let (first, last) = (ids[0], ids[ids.len() - 1]);
         println!("thread {thread}: {} ids, from {first} to {last}", ids.len());
     }
 
-    // Now that nobody is taking ids, they are exactly 0, 1, 2, ...: none twice, none left out.
+    // All threads have ended, so the ids are exactly 0, 1, 2, ...: none twice, none left out.
     let mut all: Vec<u64> = ids_by_thread.into_iter().flatten().collect();
     all.sort_unstable();
     assert!(all.iter().copied().eq(0..all.len() as u64));

@@ -1,8 +1,8 @@
 //! Sharing out work whose pieces differ: the rows of a picture of the Mandelbrot set.
 //!
 //! Rows through the middle of the set take a hundred times as long as those at the edge. So no
-//! thread gets rows in advance: each takes the next ones whenever it is free, and all of them end at
-//! the same time. [`map_indices`] does that.
+//! thread gets rows in advance: each takes the next ones whenever it is free, and all of them end
+//! at about the same time. [`map_indices`] does that.
 //!
 //! ```text
 //! cargo run --release -p throng --example mandelbrot -- [FILE] [WIDTH] [HEIGHT] [THREADS]
@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Instant;
 
-use throng::pool::map_indices;
+use throng::loops::map_indices;
 
 fn main() -> ExitCode {
     match Job::from_arguments(std::env::args().skip(1)).and_then(|job| job.run()) {
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What to draw, and how.
+/// The settings of a picture.
 struct Job {
     path: String,
     width: u32,
@@ -52,11 +52,11 @@ impl Job {
     }
 
     fn run(&self) -> Result<(), Box<dyn Error>> {
-        // Opened first: nobody should wait for a picture that cannot be saved.
+        // Opened first, so that a file that cannot be written is reported before the computation.
         let file = File::create(&self.path)
             .map_err(|error| format!("{} cannot be written: {error}", self.path))?;
         let start = Instant::now();
-        // The heart of it: the rows, drawn in any order and returned in theirs.
+        // The heart of the example: the rows are drawn in any order and returned in theirs.
         let rows = map_indices(0..self.height as usize, self.threads as usize, |row| {
             (self.draw_row(row as u32), thread::current().id())
         });
@@ -99,7 +99,7 @@ impl Job {
 
 const STEPS: u32 = 1000;
 
-/// How fast a point escapes: black for those that never do.
+/// Maps the number of steps until a point escapes to a grey; points that never do are black.
 fn grey(x: f64, y: f64) -> u8 {
     let (mut a, mut b) = (0.0_f64, 0.0_f64);
     for step in 0..STEPS {
@@ -114,7 +114,7 @@ fn grey(x: f64, y: f64) -> u8 {
     0
 }
 
-/// The file that was typed, or one in the current directory.
+/// Returns the file that was given, or one in the current directory.
 fn path(typed: Option<String>) -> Result<String, String> {
     match typed {
         None => Ok("mandelbrot.png".to_owned()),
@@ -125,7 +125,7 @@ fn path(typed: Option<String>) -> Result<String, String> {
     }
 }
 
-/// A number that was typed, or `default` where none was.
+/// Parses an argument, or returns `default` if there is none.
 fn number(what: &str, typed: Option<String>, default: u32, most: u32) -> Result<u32, String> {
     let Some(typed) = typed else {
         return Ok(default);

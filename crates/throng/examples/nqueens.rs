@@ -1,11 +1,12 @@
-//! Jobs that make jobs: counting the ways to place n queens on a board so that none attacks another.
+//! Jobs that make jobs: counting the ways to place n queens on a board so that none attacks
+//! another.
 //!
-//! A job is a board with queens in its first rows. Whoever takes one puts a job for each place in the
-//! next row back into the queue. The queue has no bound: threads that make jobs while they do others
-//! must never wait for room, since then nobody might be left to make any.
+//! A job is a board with queens in its first rows. A thread that takes one puts a job for each
+//! place in the next row back into the queue. The queue has no bound. Threads that make jobs while
+//! they do others must never wait for room, since all of them might then wait for each other.
 //!
-//! Nobody can tell that all is done by a queue that is empty: somebody may be about to put something
-//! in. So the threads count the jobs that were made and are not done yet, and whoever brings that
+//! An empty queue does not mean that all jobs are done: a thread may be about to put one in. So the
+//! threads count the jobs that were made and are not done yet, and the thread that brings that
 //! number to zero closes the queue.
 //!
 //! ```text
@@ -33,24 +34,24 @@ fn main() -> ExitCode {
     }
 }
 
-/// What to count, and on how many threads.
+/// The settings of a search.
 struct Search {
     side: u32,
     threads: u32,
 }
 
-/// The first rows of a board, as the columns and diagonals that they take: one bit each.
+/// The first rows of a board, as the columns and diagonals that their queens attack: one bit each.
 #[derive(Clone, Copy, Default)]
 struct Board {
     rows: u32,
     columns: u32,
     /// Diagonals that fall to the left, shifted so that bit c is the place in column c of the next row.
     left: u32,
-    /// The same for those that fall to the right.
+    /// Diagonals that fall to the right, shifted in the same way.
     right: u32,
 }
 
-/// What one thread did.
+/// The work of one thread.
 #[derive(Default)]
 struct Share {
     jobs: u64,
@@ -86,7 +87,7 @@ impl Search {
         );
     }
 
-    /// Does all jobs; returns what each thread did.
+    /// Does all jobs and returns the work of each thread.
     fn count(&self) -> Vec<Share> {
         let jobs = Queue::unbounded();
         let outstanding = AtomicU64::new(0);
@@ -97,14 +98,14 @@ impl Search {
         put(Board::default());
         let do_jobs = || -> Share {
             let mut share = Share::default();
-            // Until it is closed and empty.
+            // Ends when the queue is closed and empty.
             while let Some(board) = jobs.pop() {
                 share.jobs += 1;
                 if board.rows == self.side {
                     share.solutions += 1;
                 }
                 board.successors(self.side).for_each(put);
-                // Counted down after its successors were counted up: so it is zero but once.
+                // Counted down after its successors were counted up, so it becomes zero only once.
                 if outstanding.fetch_sub(1, AcqRel) == 1 {
                     jobs.close();
                 }
@@ -122,7 +123,7 @@ impl Search {
 }
 
 impl Board {
-    /// The boards with one more queen; none where all rows have one.
+    /// Returns the boards with one more queen, or none if all rows have one.
     fn successors(self, side: u32) -> impl Iterator<Item = Board> {
         let attacked = self.columns | self.left | self.right;
         let columns = if self.rows == side { 0..0 } else { 0..side };
@@ -137,7 +138,7 @@ impl Board {
     }
 }
 
-/// A number that was typed, or `default` where none was.
+/// Parses an argument, or returns `default` if there is none.
 fn number(what: &str, typed: Option<String>, default: u32, most: u32) -> Result<u32, String> {
     let Some(typed) = typed else {
         return Ok(default);

@@ -1,5 +1,6 @@
-//! A pipeline of three stages: threads read, threads count, and a task adds up. Channels lie between them, so a
-//! slow stage holds up the one before, and each stage ends when the one before has ended.
+//! A pipeline of three stages: threads read, threads count, and a task adds up. The stages are
+//! joined by channels. So a slow stage holds up the one before, and each stage ends when the one
+//! before has ended.
 //!
 //! ```text
 //! cargo run --release -p throng --example pipeline
@@ -19,15 +20,15 @@ const COUNTERS: usize = 3;
 const LINES_A_READER: usize = 20_000;
 const WORDS: [&str; 5] = ["balancer", "prism", "toggle", "token", "leaf"];
 
-/// How often each word came.
+/// The number of occurrences of each word.
 type Counts = BTreeMap<&'static str, usize>;
 
-/// Line `number` of the text, which nobody has written: it has `number % 7` words.
+/// Returns line `number` of a synthetic text. It has `number % 7` words.
 fn line(number: usize) -> Vec<&'static str> {
     (0..number % 7).map(|position| WORDS[number * (position + 2) % 11 % WORDS.len()]).collect()
 }
 
-/// Sends the lines of one reader; ends early if all receivers are gone.
+/// Sends the lines of one reader. Ends early if all receivers have been dropped.
 fn read(reader: usize, lines: &Sender<Vec<&'static str>>) {
     let first = reader * LINES_A_READER;
     for number in first..first + LINES_A_READER {
@@ -48,7 +49,7 @@ fn count(lines: Receiver<Vec<&'static str>>, counts: &Sender<Counts>) {
     }
 }
 
-/// Adds up what was counted. A task: in a program with a runtime, this is spawned there.
+/// Adds up the counts. This is a task; in a program with a runtime it is spawned there.
 async fn add_up(counts: Receiver<Counts>) -> Counts {
     let mut all = Counts::new();
     while let Ok(found) = counts.recv_async().await {
@@ -66,7 +67,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Runs a task on this thread: the smallest runtime there is.
+/// Runs a task on this thread: the smallest possible runtime.
 fn block_on<F: Future>(task: F) -> F::Output {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut task = pin!(task);
@@ -90,7 +91,7 @@ fn main() {
             let (lines, sender) = (lines.clone(), count_sender.clone());
             scope.spawn(move || count(lines, &sender));
         }
-        // The clones are in the stages now. A stage ends when the last sender before it is dropped.
+        // The stages have the clones now. A stage ends when the last sender before it is dropped.
         drop((line_sender, lines, count_sender));
         block_on(add_up(counts))
     });

@@ -1,11 +1,9 @@
-//! What a shape that cannot be built gets.
+//! The error for a shape that cannot be built.
 
 use std::error::Error;
 use std::fmt;
 
-use crate::counter::MAX_DEPTH;
-
-/// A shape that cannot be built. It says which value is wrong and what is allowed.
+/// The error for a shape that cannot be built. It names the value and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShapeError {
     what: &'static str,
@@ -14,16 +12,19 @@ pub struct ShapeError {
 }
 
 impl ShapeError {
-    /// `what` is `value`, but should be `allowed`.
+    /// The greatest depth of a tree: 65 536 leaves.
+    pub(crate) const MAX_DEPTH: u32 = 16;
+
+    /// Returns the error "`what` `value`: must be `allowed`".
     #[must_use]
     pub fn new(what: &'static str, value: usize, allowed: impl Into<String>) -> Self {
         ShapeError { what, value, allowed: allowed.into() }
     }
 
-    /// Checks that `value` is within `allowed`.
+    /// Returns `value` if it is within `allowed`.
     ///
     /// # Errors
-    /// When it is not.
+    /// If it is not.
     pub fn check_range(
         what: &'static str,
         value: usize,
@@ -37,12 +38,12 @@ impl ShapeError {
         }
     }
 
-    /// Checks that `width` is a power of two up to 2^16, and returns its logarithm.
+    /// Checks that `width` is a power of two up to 2^16, and returns its base-2 logarithm.
     pub(crate) fn check_width(width: usize) -> Result<u32, Self> {
-        if width.is_power_of_two() && width <= 1 << MAX_DEPTH {
+        if width.is_power_of_two() && width <= 1 << Self::MAX_DEPTH {
             Ok(width.trailing_zeros())
         } else {
-            let text = format!("a power of two from 1 to {}", 1 << MAX_DEPTH);
+            let text = format!("a power of two from 1 to {}", 1 << Self::MAX_DEPTH);
             Err(ShapeError::new("width", width, text))
         }
     }

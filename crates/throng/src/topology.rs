@@ -1,8 +1,9 @@
-//! Who shares a cache with whom.
+//! Which cores share a cache.
 //!
-//! On Linux this is read from `/sys` and `/proc`, which takes about a tenth of a millisecond for each last-level cache,
-//! and no library. A barrier on a machine with one such cache reads two files. What cannot be read there (another system, a container that hides it) is taken to be flat: all
-//! cores alike. Everything here is for speed alone; nothing is wrong where it is wrong.
+//! On Linux this is read from `/sys` and `/proc`, without a library. Reading takes about 0.1 ms for
+//! each last-level cache. A barrier on a machine with one last-level cache reads two files. If the
+//! files cannot be read (another system, or a container that hides them), all cores are taken to be
+//! alike. A wrong topology costs speed only, never correctness.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,10 +13,10 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::num::NonZero;
 use std::path::Path;
-use std::sync::OnceLock;
 use std::thread;
 
 use crate::machine::absent::{Feature, is_absent};
+use crate::machine::published::Published;
 
 /// The cores that this program may use, as groups within groups.
 ///
@@ -31,41 +32,45 @@ use crate::machine::absent::{Feature, is_absent};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
-    /// How many cores are in a group, from the smallest groups to the largest.
+    /// The number of cores in a group, from the smallest groups to the largest.
     groups: Vec<usize>,
-    /// For each core, by its number, its place among those that may be used when neighbours stand
-    /// together.
+    /// Maps the number of a core to its place in an order in which cores that share a cache are
+    /// neighbours.
     places: BTreeMap<usize, usize>,
     processors: usize,
 }
 
-static HERE: OnceLock<Topology> = OnceLock::new();
+static HERE: Published<Topology> = Published::new();
 
 impl Topology {
-    /// That of the machine the program runs on, read when first asked for: the cores that any of the
-    /// program's threads may use then. (A program whose only thread has pinned itself to a core is
-    /// taken to have that core alone: pin threads later, or ask sooner.)
+    /// Returns the topology of this machine: the cores that any thread of the program may use. It
+    /// is read at the first call and kept. If the only thread of a program has pinned itself to a
+    /// core before that call, the program is taken to have one core. So call this before pinning
+    /// threads.
     pub fn here() -> &'static Topology {
-        HERE.get_or_init(|| {
+        let read = || {
             let parallelism = thread::available_parallelism().ok();
             if has_files() {
                 Topology::read(Path::new("/"), parallelism)
             } else {
                 Topology::flat(parallelism.map_or(1, NonZero::get))
             }
-        })
+        };
+        HERE.get_or_make(read)
     }
 
-    /// Returns [`here`](Topology::here) if it has been read.
+    /// Returns [`here`](Topology::here), or `None` if it has not been read.
     pub(crate) fn here_if_read() -> Option<&'static Topology> {
         HERE.get()
     }
 
-    /// Returns the topology as far as it matters for a barrier of `members` threads, without the places of cores.
+    /// Returns the topology as far as it matters for a barrier of `members` threads, without the
+    /// places of cores.
     ///
-    /// It is [`here`](Topology::here), but costs less in the usual cases: no file is read if the members have
-    /// a core each and are at most [`FEW`](Topology::FEW), one if they are more than the cores of the machine, and two if
-    /// all cores share a cache. A quota of processor time is not looked for.
+    /// The result is [`here`](Topology::here), but costs less in the usual cases. If each member
+    /// has a core and there are at most [`FEW`](Topology::FEW) members, no file is read. If there
+    /// are more members than cores, one file is read. If all cores share a cache, two are. A quota
+    /// of processor time is not looked for.
     pub(crate) fn for_meeting(members: usize) -> Cow<'static, Topology> {
         let own = if has_files() { own_cores() } else { Vec::new() };
         let usual = if own.is_empty() {
@@ -82,11 +87,12 @@ impl Topology {
         usual.map_or_else(|| Cow::Borrowed(Topology::here()), Cow::Owned)
     }
 
-    /// For up to this number of threads that meet it does not matter who shares a cache with whom.
+    /// The largest number of members for which shared caches do not matter to the choice of a
+    /// barrier.
     pub(crate) const FEW: usize = 3;
 
-    /// Returns the topology if all of these cores share a cache and no group of them, but the threads of a core, shares
-    /// another one.
+    /// Returns the topology if all of `cores` share one last-level cache and no smaller cache is
+    /// shared by more than the two threads of a core. Otherwise returns `None`.
     fn of_one_cache(root: &Path, cores: &[usize]) -> Option<Self> {
         let base = root.join(format!("sys/devices/system/cpu/cpu{}", cores.first()?));
         let shared = |path| read_cores(&base.join(path));
@@ -94,7 +100,7 @@ impl Topology {
         if !cores.iter().all(|core| last_cache.contains(core)) {
             return None;
         }
-        // The second cache is that of a core, or of several.
+        // The second-level cache belongs to one core, or to a cluster of cores.
         let threads = shared("cache/index2/shared_cpu_list")?.len();
         if threads > 2 {
             return None;
@@ -103,8 +109,8 @@ impl Topology {
         Some(Topology { processors: cores.len(), ..Topology::of_groups(groups.as_slice()) })
     }
 
-    /// One whose groups have these numbers of cores, smallest groups first: cores 0, 1, ... are in the
-    /// first. Numbers that do not grow are left out.
+    /// Returns a topology with groups of these numbers of cores, smallest groups first. Cores 0, 1,
+    /// ... are in the first group. A number that is not greater than the one before it is left out.
     #[must_use]
     pub fn of_groups(sizes: &[usize]) -> Self {
         let mut groups = Vec::new();
@@ -116,32 +122,34 @@ impl Topology {
         Topology { groups, places: BTreeMap::new(), processors: usize::MAX }
     }
 
-    /// All cores alike.
+    /// Returns a topology of `processors` cores without groups.
     #[must_use]
     pub fn flat(processors: usize) -> Self {
         Topology { processors: processors.max(1), ..Topology::of_groups(&[]) }
     }
 
-    /// How many cores are in a group, from the smallest groups to the largest. Not the group of all.
+    /// Returns the number of cores in a group, from the smallest groups to the largest. The group
+    /// of all cores is left out.
     #[must_use]
     pub fn groups(&self) -> &[usize] {
         &self.groups
     }
 
-    /// How many threads can run at once; `usize::MAX` where that was not said.
+    /// Returns the number of threads that can run at once, or `usize::MAX` if it is not known.
     #[must_use]
     pub fn processors(&self) -> usize {
         self.processors
     }
 
-    /// The place of core `number` when neighbours stand together; its number, where nothing is known.
+    /// Returns the place of core `number` in an order in which cores that share a cache are
+    /// neighbours. Returns `number` if that order is not known.
     #[must_use]
     pub fn place(&self, number: usize) -> usize {
         self.places.get(&number).copied().unwrap_or(number)
     }
 
-    /// What the system whose files are under `root` tells. `parallelism` is how many threads can run
-    /// at once by what the calling thread knows of itself.
+    /// Reads the topology of the system whose files are under `root`. `parallelism` is the number
+    /// of threads that can run at once, as the standard library reports it to the calling thread.
     fn read(root: &Path, parallelism: Option<NonZero<usize>>) -> Self {
         let allowed = allowed(root);
         let quota = quota(root, parallelism.map_or(1, NonZero::get), allowed.len());
@@ -166,17 +174,18 @@ impl Topology {
     }
 }
 
-/// Whether the system may have files that tell of its cores. Miri has no folders.
+/// Returns whether the system may have files that describe its cores. Miri has no folders.
 fn has_files() -> bool {
     !cfg!(miri) && !is_absent(Feature::Topology)
 }
 
-/// Returns the cores that the calling thread may use; none where that takes more than a system call.
+/// Returns the cores that the calling thread may use. Returns none where one system call does not
+/// tell.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 fn own_cores() -> Vec<usize> {
     const WORDS: usize = 16;
     unsafe extern "C" {
-        /// Of the C library, which the standard library is linked with.
+        /// A function of the C library, which the standard library is linked with.
         fn sched_getaffinity(pid: c_int, bytes: usize, mask: *mut [u64; WORDS]) -> c_int;
     }
     let mut mask = [0; WORDS];
@@ -191,14 +200,14 @@ const fn own_cores() -> Vec<usize> {
     Vec::new()
 }
 
-/// How many threads can run at once on `cores` cores. Where the calling thread may use more cores than
-/// can run at once, the program has a quota.
+/// Returns the number of threads that can run at once on `cores` cores. If the calling thread may
+/// use more cores than can run at once, the program has a quota.
 fn quota(root: &Path, parallelism: usize, cores: usize) -> usize {
     let own = allowed_by(&root.join("proc/thread-self/status")).map_or(0, |own| own.len());
     if cores == 0 || parallelism < own { parallelism } else { cores }
 }
 
-/// The cores that some thread of this program may use, and that are on.
+/// Returns the cores that any thread of this program may use and that are switched on.
 fn allowed(root: &Path) -> Vec<usize> {
     let threads = fs::read_dir(root.join("proc/self/task")).into_iter().flatten().flatten();
     let masks = threads.filter_map(|thread| allowed_by(&thread.path().join("status")));
@@ -213,23 +222,25 @@ fn allowed(root: &Path) -> Vec<usize> {
     }
 }
 
-/// The cores that the thread with this status file may use.
+/// Returns the cores that the thread with this status file may use.
 fn allowed_by(status: &Path) -> Option<Vec<usize>> {
     let status = fs::read_to_string(status).ok()?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     Some(cores(list)).filter(|cores| !cores.is_empty())
 }
 
-/// Socket, caches of levels 4 to 1, and siblings that share everything.
+/// The number of levels of groups: socket, caches of levels 4 to 1, and hardware threads of one
+/// core.
 const LEVELS: usize = 6;
 
-/// The groups that a core is in, largest first, each named by its first member.
+/// The groups that a core is in, largest first. A group is named by its first core.
 type Path6 = [usize; LEVELS];
 
-/// The groups that each of these cores is in; `None` where the system does not tell.
+/// Returns the groups of each core, or `None` if the system does not tell them.
 ///
-/// Not all cores are read: those that share the last cache with one that was are taken to be like it, if that is alone
-/// in all smaller groups, or one of two. (A machine has dozens of files for each core.)
+/// A machine has dozens of files for each core, so not all cores are read. If a core that was read
+/// shares all smaller caches with no other core, or with one other, the remaining cores of its
+/// last-level cache are taken to be like it.
 fn paths_of(root: &Path, cores: &[usize]) -> Option<Vec<(Path6, usize)>> {
     let mut paths = BTreeMap::new();
     for &core in cores {
@@ -249,15 +260,15 @@ fn paths_of(root: &Path, cores: &[usize]) -> Option<Vec<(Path6, usize)>> {
     (!paths.is_empty()).then(|| paths.into_iter().map(|(core, path)| (path, core)).collect())
 }
 
-/// Who is in the groups of a core, largest group first. On a level of which the system does not tell, the core shares
-/// with those of the next smaller level.
+/// The cores in each group of a core, largest group first. If the system does not tell of a level,
+/// its list is that of the next smaller level.
 struct Lists([Vec<usize>; LEVELS]);
 
 impl Lists {
-    /// The place of the last cache that is usually shared, the third level.
+    /// The index of the last cache that is usually shared, the third level.
     const LAST_CACHE: usize = 2;
 
-    /// `None` if the system tells of no level.
+    /// Reads the lists of `core`. Returns `None` if the system lists no level.
     fn read(root: &Path, core: usize) -> Option<Self> {
         let base = root.join(format!("sys/devices/system/cpu/cpu{core}"));
         let list = |path: &str| read_cores(&base.join(path));
@@ -293,8 +304,9 @@ impl Lists {
         self.0.each_ref().map(|list| list.first().copied().unwrap_or(core))
     }
 
-    /// The cores that share the last cache with `core`, and their groups if they are like it: alone in the smaller ones,
-    /// or in pairs of the same distance.
+    /// Returns the cores that share the last cache with `core`, and their groups, if they can be
+    /// derived from those of `core`. They can if `core` is alone in all smaller groups, or in a
+    /// pair; all pairs have the same distance.
     fn alike(&self, core: usize) -> Option<Vec<(usize, Path6)>> {
         let (shared, small) = (&self.0[Self::LAST_CACHE], &self.0[Self::LAST_CACHE + 1]);
         if self.0[Self::LAST_CACHE + 1..].iter().any(|list| list != small) {
@@ -307,7 +319,7 @@ impl Lists {
         };
         let mut alike = BTreeMap::new();
         for &other in shared {
-            // The first of a pair comes first.
+            // Cores come in ascending order, so the first core of a pair comes first.
             let partner = other + distance;
             if !alike.contains_key(&other) {
                 for member in [other, partner] {
@@ -317,15 +329,16 @@ impl Lists {
                 }
             }
         }
-        // Without a partner beyond the cache.
+        // The last core of a pair must not be outside the cache.
         alike.keys().eq(shared).then(|| alike.into_iter().collect())
     }
 }
 
-/// The cores in the list that the file at `path` holds; none where there is no such file or no core.
+/// Reads the list of cores in the file at `path`. Returns `None` if there is no such file or no
+/// core in it.
 ///
-/// The list is read at once, as far as 4 kB. To ask for its length first, and for its end afterwards, would take
-/// half as long again.
+/// One `read` of up to 4 kB gets the list. Asking for the length first, and for the end afterwards,
+/// would take half as long again.
 fn read_cores(path: &Path) -> Option<Vec<usize>> {
     let mut content = [0; 4096];
     let length = File::open(path).and_then(|mut file| file.read(&mut content)).ok()?;
@@ -333,9 +346,9 @@ fn read_cores(path: &Path) -> Option<Vec<usize>> {
     (!list.is_empty()).then_some(list)
 }
 
-/// A list as Linux writes it: `0-3,8,10-11`. What makes no sense is left out.
+/// Parses a list as Linux writes it: `0-3,8,10-11`. Parts that cannot be parsed are left out.
 fn cores(list: &str) -> Vec<usize> {
-    /// More than any system has; so a damaged file does not fill the memory.
+    /// More cores than any system has. It keeps a damaged file from filling the memory.
     const MOST: usize = 1 << 16;
 
     let mut cores = Vec::new();
@@ -354,7 +367,7 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    /// A system made of files, removed when dropped.
+    /// A system made of files, which are removed on drop.
     struct System(PathBuf);
 
     impl System {
@@ -370,7 +383,7 @@ mod tests {
             fs::write(path, content).unwrap();
         }
 
-        /// Core `core`: siblings, second and third level cache, socket.
+        /// Writes the files of `core`: hardware threads, second- and third-level cache, socket.
         fn core(&self, core: usize, siblings: &str, second: &str, third: &str, socket: &str) {
             let base = format!("sys/devices/system/cpu/cpu{core}");
             for (index, level, shared) in [(0, 1, siblings), (1, 2, second), (2, 3, third)] {
@@ -381,7 +394,7 @@ mod tests {
             self.write(&format!("{base}/topology/core_cpus_list"), siblings);
         }
 
-        /// The program has two threads, of which the second asks.
+        /// Gives the program two threads with these masks. The second is the calling thread.
         fn allow(&self, first: &str, second: &str) {
             let status = |list| format!("Name:\tx\nCpus_allowed_list:\t{list}\n");
             self.write("proc/self/task/11/status", &status(first));
@@ -400,7 +413,8 @@ mod tests {
         }
     }
 
-    /// Two sockets of two caches of two cores, numbered across, as firmware likes to.
+    /// Two sockets of two caches of two cores. The numbers of the cores alternate between sockets,
+    /// as some firmware does it.
     fn two_sockets(name: &str) -> System {
         let system = System::new(name);
         for core in 0..8 {
@@ -432,7 +446,8 @@ mod tests {
         assert_eq!(cores, [0, 4, 2, 6, 1, 5, 3, 7]);
     }
 
-    /// 8 cores of one cache; core 0 alone, or beside `distance` farther in all smaller groups.
+    /// 8 cores of one cache. Core 0 is alone in all smaller groups, or shares them with core
+    /// `distance`.
     fn one_cache(name: &str, distance: usize, cores: usize) -> System {
         let system = System::new(name);
         let pair = if distance == 0 { "0".into() } else { format!("0,{distance}") };
@@ -456,7 +471,7 @@ mod tests {
 
     #[test]
     fn cores_that_cannot_be_alike_are_read() {
-        // Seven cores are no pairs, and only core 0 is told of.
+        // Seven cores cannot be pairs, and the files describe core 0 only.
         assert_eq!(one_cache("odd", 1, 7).read(7), Topology::flat(7));
         let quads = one_cache("quads", 0, 8);
         for core in 0..8 {

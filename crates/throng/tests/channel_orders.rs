@@ -270,13 +270,15 @@ fn a_disconnect_wakes_all_tasks() {
     for capacity in [0, 1] {
         let (sender, receiver) = bounded(capacity);
         (0..capacity as u32).for_each(|item| sender.send(item).unwrap());
-        let mut sends = [Task::new(), Task::new(), Task::new()];
+        // A disconnect also looks for a sender after each item that it drops.
+        let mut sends = [(); 6].map(|()| Task::new());
         for task in &mut sends {
             assert!(task.poll(|| sender.send_async(7)).is_none());
         }
         drop(receiver);
+        // All of them before any is polled: a task that hears of the end may wake the next.
+        assert!(sends.iter().all(Task::is_woken), "capacity {capacity}");
         for task in &mut sends {
-            assert!(task.is_woken());
             let error = task.poll(|| unreachable!()).expect("it is ready").unwrap_err();
             assert_eq!(error.into_inner(), 7);
         }
@@ -286,8 +288,8 @@ fn a_disconnect_wakes_all_tasks() {
             assert!(task.poll(|| receiver.recv_async()).is_none());
         }
         drop(sender);
+        assert!(recvs.iter().all(Task::is_woken), "capacity {capacity}");
         for task in &mut recvs {
-            assert!(task.is_woken());
             assert!(task.poll(|| unreachable!()).expect("it is ready").is_err());
         }
     }

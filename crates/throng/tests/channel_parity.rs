@@ -109,6 +109,9 @@ macro_rules! program {
                     seen.push(format!("{:?}", sender.send_timeout(9, millisecond)));
                 }
                 let nothing: Receiver<u8> = never();
+                let others: [Receiver<u8>; 3] = [never(), bounded(0).1, unbounded().1];
+                seen.push(format!("{:?}", others.map(|other| nothing.same_channel(&other))));
+                seen.push(format!("{}", bounded::<u8>(0).1.same_channel(&bounded(0).1)));
                 seen.push(format!(
                     "{:?} {:?}",
                     nothing.try_recv(),

@@ -33,6 +33,7 @@ fn compile_pairs() -> String {
     rustc(&[
         "--crate-name=throng",
         "--crate-type=rlib",
+        "--cfg=feature=\"std\"",
         &root,
         "-o",
         &library,

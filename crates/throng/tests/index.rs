@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use throng::for_each_index;
-use throng::pool::{Indices, for_each, for_each_mut, map_indices, reduce_indices};
+use throng::loops::{Crew, Indices, for_each, for_each_mut, map_indices, reduce_indices};
 
 /// A mark for each index of a range.
 struct Marks {
@@ -180,7 +180,7 @@ fn threads_that_can_see_each_other_write_what_the_caller_reads() {
     assert!(cells.into_iter().eq(0..10_000));
 }
 
-/// Counts those who are in a call.
+/// Counts the threads that are in a call.
 struct Within<'a>(&'a AtomicUsize);
 
 impl<'a> Within<'a> {
@@ -214,13 +214,13 @@ fn a_panic_reaches_the_caller_when_all_threads_have_stopped() {
                     done.fetch_add(1, SeqCst);
                 });
             }));
-            assert_eq!(running.load(SeqCst), 0, "somebody still runs");
+            assert_eq!(running.load(SeqCst), 0, "a thread still runs");
             let payload = outcome.expect_err("it panicked");
             assert_eq!(payload.downcast_ref(), Some(&Reason(bad)));
             let done_then = done.load(SeqCst);
             assert!(done_then < 1000);
             thread::sleep(Duration::from_millis(1));
-            assert_eq!(done.load(SeqCst), done_then, "somebody goes on");
+            assert_eq!(done.load(SeqCst), done_then, "a thread continues");
         }
     }
     // The threads are as good as before.
@@ -232,7 +232,7 @@ fn after_a_panic_nobody_begins_more_than_a_chunk() {
     let (panicked, after) = (AtomicBool::new(false), AtomicUsize::new(0));
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         for_each_index(0..usize::MAX, 4, |index| {
-            // An index that takes so long is a chunk of its own.
+            // An index that takes this long is a chunk of its own.
             let start = Instant::now();
             while start.elapsed() < Duration::from_micros(200) {
                 spin_loop();
@@ -397,4 +397,153 @@ fn a_reduction_keeps_the_order_of_the_indices() {
             assert!(digits.into_iter().eq(0..len), "{threads} threads, {len} indices");
         }
     }
+}
+
+/// Which threads take part in a loop in which each index waits a little.
+fn threads_of(crew: &Crew) -> HashSet<ThreadId> {
+    let ids = Mutex::new(HashSet::new());
+    crew.for_each_index(0..200, |_| {
+        ids.lock().unwrap().insert(thread::current().id());
+        thread::sleep(Duration::from_micros(200));
+    });
+    ids.into_inner().unwrap()
+}
+
+#[test]
+fn a_crew_does_what_the_functions_do() {
+    let words = ["many", "words", "in", "a", "row"];
+    for threads in [1, 2, 5, 40] {
+        let crew = Crew::new(threads);
+        for _ in 0..20 {
+            let range = 7..3007;
+            let marks = Marks::new(&range);
+            crew.for_each_index(range, |index| marks.mark(index));
+            marks.assert_once();
+            assert!(
+                crew.map_indices(5..900, |index| index * 3)
+                    .into_iter()
+                    .eq((5..900).map(|index| index * 3))
+            );
+            let text = crew.reduce_indices(
+                0..5,
+                String::new,
+                |text, index| text + words[index],
+                |a, b| a + &b,
+            );
+            assert_eq!(text, "manywordsinarow");
+            let letters = AtomicUsize::new(0);
+            crew.for_each(&words, |word| _ = letters.fetch_add(word.len(), Relaxed));
+            assert_eq!(letters.into_inner(), 15);
+            let mut squares = [0; 300];
+            crew.for_each_mut(&mut squares, |index, square| *square = index * index);
+            assert!(squares.into_iter().eq((0..300).map(|index| index * index)));
+        }
+        crew.for_each_index(0..0, |_| unreachable!());
+    }
+}
+
+#[test]
+fn a_crew_keeps_its_threads_and_ends_them() {
+    static ALIVE: AtomicUsize = AtomicUsize::new(0);
+    struct Alive;
+    impl Drop for Alive {
+        fn drop(&mut self) {
+            ALIVE.fetch_sub(1, SeqCst);
+        }
+    }
+    thread_local! {
+        static HERE: Alive = {
+            ALIVE.fetch_add(1, SeqCst);
+            Alive
+        };
+    }
+
+    let numbers = std::sync::Arc::new(Mutex::new(Vec::new()));
+    let log = numbers.clone();
+    let crew = Crew::builder()
+        .threads(4)
+        .thread_name("some crew")
+        .stack_size(256 * 1024)
+        .on_start(move |number| {
+            HERE.with(|_| {});
+            assert_eq!(thread::current().name(), Some("some crew"));
+            log.lock().unwrap().push(number);
+        })
+        .build();
+    assert_eq!(crew.threads(), 4);
+    assert_eq!(ALIVE.load(SeqCst), 0, "no thread before it is needed");
+    let mut all = HashSet::new();
+    for round in 0..100 {
+        all.extend(threads_of(&crew));
+        if round > 4 && all.len() == 4 {
+            break;
+        }
+    }
+    assert_eq!(all.len(), 4, "the caller and the same three in every loop");
+    // Longer than the program's own threads stay.
+    thread::sleep(Duration::from_millis(1500));
+    all.extend(threads_of(&crew));
+    assert_eq!(all.len(), 4);
+    let mut numbers = numbers.lock().unwrap().clone();
+    numbers.sort_unstable();
+    assert_eq!(numbers, [1, 2, 3]);
+    assert_eq!(ALIVE.load(SeqCst), 3);
+    drop(crew);
+    assert_eq!(ALIVE.load(SeqCst), 0, "the crew waits for its threads");
+}
+
+#[test]
+fn several_threads_share_a_crew_and_a_loop_may_call_it_again() {
+    let crew = Crew::new(3);
+    let ids = Mutex::new(HashSet::new());
+    let total = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    crew.for_each_index(0..40, |_| {
+                        ids.lock().unwrap().insert(thread::current().id());
+                        crew.for_each_index(0..10, |_| _ = total.fetch_add(1, Relaxed));
+                    });
+                }
+            });
+        }
+    });
+    assert_eq!(total.into_inner(), 3 * 50 * 40 * 10);
+    assert!(ids.into_inner().unwrap().len() <= 3 + 2, "three callers and two threads");
+}
+
+#[test]
+fn a_crew_survives_panics() {
+    let crew = Crew::builder()
+        .threads(4)
+        .on_start(|number| panic!("thread {number} cannot pin itself"))
+        .build();
+    for round in 0..20 {
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            crew.for_each_index(0..1000, |index| {
+                busy(500);
+                if index == 500 {
+                    panic_any(round);
+                }
+            });
+        }));
+        assert_eq!(outcome.unwrap_err().downcast_ref(), Some(&round));
+        assert_eq!(crew.map_indices(0..100, |index| index).len(), 100);
+    }
+    drop(Crew::default());
+    let crew = Crew::new(usize::MAX);
+    assert!(crew.threads() >= 256 && crew.threads() < 1 << 20);
+    crew.for_each_index(0..3, |_| {});
+    let named = catch_unwind(|| Crew::builder().thread_name("a\0b"));
+    assert!(
+        named.unwrap_err().downcast_ref::<String>().is_some_and(|text| text.contains("zero byte"))
+    );
+}
+
+#[test]
+fn no_number_of_threads_is_too_large() {
+    let sum = AtomicUsize::new(0);
+    for_each_index(0..100_000, usize::MAX, |index| _ = sum.fetch_add(index, Relaxed));
+    assert_eq!(sum.into_inner(), 99_999 * 100_000 / 2);
 }

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
-use throng::counter::Gathering;
-use throng::counter::gathering::Levels;
+use throng::structures::counter::Gathering;
+use throng::structures::counter::gathering::Levels;
 use throng::{Barrier, Counter, Pool, Queue, for_each_index};
 
 const THREADS: u64 = 3;

@@ -1,34 +1,35 @@
-//! What was asked of a queue when, and what it answered.
+//! Histories of queues: requests with their times and answers.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicU64, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What somebody asks of a queue, whether or not it is ready to wait for it.
+/// A request to a queue, whether it waits or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// To take in the item of this number. No two have the same.
+    /// To push the item of this number. No two items have the same number.
     Push(u64),
-    /// To hand out an item.
+    /// To pop an item.
     Pop,
-    /// To take in nothing more.
+    /// To close the queue.
     Close,
 }
 
-/// What the queue answers.
+/// The answer of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It has taken the item in.
+    /// The item was pushed.
     Taken,
     /// There was no room, or none in time.
     Full,
-    /// The item of this number.
+    /// The item of this number was popped.
     Item(u64),
     /// There was no item, or none in time.
     Empty,
-    /// It is closed, and takes nothing in; or has been emptied, too.
+    /// The queue is closed, so nothing is pushed; or it is closed and empty, so nothing is popped.
     Closed,
-    /// It is closed from now on.
+    /// The queue is closed from now on.
     Shut {
         /// Whether this request has closed it.
         first: bool,
@@ -38,36 +39,36 @@ pub enum Answer {
 /// One request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Who asked. One has one request at a time.
+    /// The number of the processor that asked. A processor has one request at a time.
     pub by: usize,
-    /// For what.
+    /// The kind of the request.
     pub asked: Asked,
-    /// When it began, or earlier.
+    /// The time when it began, or earlier.
     pub began: u64,
-    /// When it was over, or later, and the answer; `None` while it is in progress.
+    /// The time when it ended, or later, and the answer; `None` while it is in progress.
     pub answered: Option<(u64, Answer)>,
 }
 
 impl Request {
-    /// A request that was answered.
+    /// Returns a request that was answered.
     #[must_use]
     pub const fn over(by: usize, asked: Asked, began: u64, ended: u64, answer: Answer) -> Self {
         Request { by, asked, began, answered: Some((ended, answer)) }
     }
 
-    /// A request that never came back.
+    /// Returns a request that never ended.
     #[must_use]
     pub const fn in_progress(by: usize, asked: Asked, began: u64) -> Self {
         Request { by, asked, began, answered: None }
     }
 
-    /// The answer, if there is one.
+    /// Returns the answer, if there is one.
     #[must_use]
     pub fn answer(&self) -> Option<Answer> {
         self.answered.map(|(_, answer)| answer)
     }
 
-    /// When it was over; never, while it is in progress.
+    /// Returns the time when it ended, or `u64::MAX` while it is in progress.
     #[must_use]
     pub fn ended(&self) -> u64 {
         self.answered.map_or(u64::MAX, |(ended, _)| ended)
@@ -85,7 +86,7 @@ impl fmt::Display for Request {
     }
 }
 
-/// Records requests, for each of those who ask its own.
+/// Records requests, separately for each processor.
 ///
 /// ```
 /// use throng_check::history::{Answer, Asked, Journal, Request};
@@ -101,14 +102,15 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// For a world where one processor runs at a time: its clock ticks at the start and at the end
-    /// of every request, so no two events are at the same time. It is no part of the machine.
+    /// Returns a journal for a world where one processor runs at a time. Its clock ticks at the
+    /// start and at the end of every request, so no two events are at the same time. It is not part
+    /// of the machine.
     #[must_use]
     pub fn ticking(processors: usize) -> Self {
         Journal { ticks: Some(AtomicU64::new(0)), pages: Self::pages(processors) }
     }
 
-    /// For a world with a clock of its own.
+    /// Returns a journal for a world with a clock of its own.
     #[must_use]
     pub fn timed(processors: usize) -> Self {
         Journal { ticks: None, pages: Self::pages(processors) }
@@ -118,7 +120,7 @@ impl Journal {
         (0..processors).map(|_| Mutex::default()).collect()
     }
 
-    /// For how many it is.
+    /// Returns the number of processors.
     #[must_use]
     pub fn processors(&self) -> usize {
         self.pages.len()
@@ -132,20 +134,38 @@ impl Journal {
         clock: impl Fn() -> u64,
         request: impl FnOnce() -> Answer,
     ) -> Answer {
-        let now = || self.ticks.as_ref().map_or_else(&clock, |ticks| ticks.fetch_add(1, SeqCst));
-        // Room is made before the time is taken: it may take long to find memory.
+        self.request_many(by, asked, clock, || vec![request()])[0]
+    }
+
+    /// Makes a request with at least one answer, and records it as one request for each answer, all
+    /// with the same beginning and end.
+    pub fn request_many(
+        &self,
+        by: usize,
+        asked: Asked,
+        clock: impl Fn() -> u64,
+        request: impl FnOnce() -> Vec<Answer>,
+    ) -> Vec<Answer> {
+        let now = || {
+            // On real threads a store of the request may take effect after the clock has been read, and a load before.
+            fence(SeqCst);
+            let now = self.ticks.as_ref().map_or_else(&clock, |ticks| ticks.fetch_add(1, SeqCst));
+            fence(SeqCst);
+            now
+        };
+        // Memory is reserved before the time is read, because an allocation may take long.
         self.page(by).reserve(1);
         let began = now();
         self.page(by).push(Request::in_progress(by, asked, began));
-        let answer = request();
+        let answers = request();
         let ended = now();
-        if let Some(request) = self.page(by).last_mut() {
-            request.answered = Some((ended, answer));
-        }
-        answer
+        let mut page = self.page(by);
+        page.pop();
+        page.extend(answers.iter().map(|&answer| Request::over(by, asked, began, ended, answer)));
+        answers
     }
 
-    /// The requests so far: of each who asks in order, one after another.
+    /// Returns the requests so far: those of each processor in order, one processor after another.
     #[must_use]
     pub fn requests(&self) -> Vec<Request> {
         (0..self.pages.len()).flat_map(|by| self.page(by).clone()).collect()

@@ -1,16 +1,16 @@
-//! Counting: nothing twice, nothing lost.
+//! The counting property: no number is given twice, and none is lost.
 
 use std::collections::HashSet;
 
 use super::Violation;
 use crate::history::Call;
 
-/// Checks that no number was given twice, and that at every moment the numbers missing below the
-/// largest one given were no more than the calls in progress (DT96 Lemma 5.6). At rest, when
-/// nothing is in progress, that means: the numbers given are exactly 0..m-1.
+/// Checks that no number was given twice. Also checks that at every moment no more numbers were
+/// missing below the largest one given than calls were in progress (DT96 Lemma 5.6). When no call
+/// is in progress, that means: the numbers given are exactly 0..m-1.
 ///
-/// Times may be imprecise as long as every call is recorded to start no later and to end no
-/// earlier than it did; at equal times, starts come first.
+/// Times may be imprecise as long as every call is recorded to start no later and to end no earlier
+/// than it did; at equal times, starts come first.
 ///
 /// ```
 /// use throng_check::history::Call;
@@ -33,7 +33,7 @@ pub fn check_counting(calls: &[Call]) -> Result<(), Violation> {
         }
     }
 
-    // An event is a time, and what was given; starts (None) sort first.
+    // An event is a time and, for an end, the number given; starts (None) sort first.
     let starts = calls.iter().map(|call| (call.started, None));
     let ends = calls.iter().filter_map(|call| call.ended.map(|(at, value)| (at, Some(value))));
     let mut events: Vec<(u64, Option<u64>)> = starts.chain(ends).collect();
@@ -78,7 +78,7 @@ mod tests {
     }
 
     proptest! {
-        /// Calls one after another pass; taking any but the last away leaves a gap.
+        /// Calls one after another pass; removing any but the last leaves a gap.
         #[test]
         fn a_lost_number_is_found(n in 2_u64..50, lost in 0_usize..48) {
             let mut calls: Vec<Call> = (0..n).map(|i| Call::finished(2 * i, 2 * i + 1, i)).collect();

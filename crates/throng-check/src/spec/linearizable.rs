@@ -3,13 +3,13 @@
 use super::Violation;
 use crate::history::Call;
 
-/// Checks that the calls can be put in an order that respects both their numbers and time: no call
-/// got a smaller number than one that was over before it began, and every number that is missing
-/// can be held by a call in progress that began early enough.
+/// Checks that the calls can be put in an order that respects both their numbers and time. No call
+/// may have a smaller number than one that was over before it began. For every missing number there
+/// must be a call in progress that began early enough to hold it.
 ///
-/// Together with [`check_counting`](super::check_counting) this is all of linearizability: the
-/// numbers say in which order the calls must have taken effect, and such an order is right exactly
-/// if it never puts a call before one that was over when it began.
+/// Together with [`check_counting`](super::check_counting) this is all of linearizability. The
+/// numbers give the order in which the calls must have taken effect. Such an order is correct
+/// exactly if it never puts a call before one that was over when it began.
 ///
 /// ```
 /// use throng_check::history::Call;
@@ -31,12 +31,12 @@ pub fn check_linearizable(calls: &[Call]) -> Result<(), Violation> {
         .collect();
     by_value.sort_unstable();
 
-    // From the largest number down: the earliest end among the larger numbers, and whose it is.
-    // Whoever gets a smaller number must have begun by then.
+    // From the largest number down: the earliest end among the calls with larger numbers, and the
+    // number of that call. A call with a smaller number must have begun by then.
     let mut deadline: Option<(u64, u64)> = None;
     let mut missing = Vec::new();
     let mut above = 0;
-    // One more than can be claimed is enough to know.
+    // One more than can be claimed is enough.
     let most = calls.iter().filter(|call| call.ended.is_none()).count() + 1;
     for &(value, started, ended) in by_value.iter().rev() {
         if let Some((end, larger)) = deadline {
@@ -54,8 +54,8 @@ pub fn check_linearizable(calls: &[Call]) -> Result<(), Violation> {
     check_missing(calls, missing)
 }
 
-/// Checks that each of the missing numbers, given with the time by which its call must have begun,
-/// can be held by a call of its own that is in progress.
+/// Checks that each of the missing numbers can be held by a call of its own that is in progress.
+/// Each is given with the time by which its call must have begun.
 fn check_missing(calls: &[Call], mut missing: Vec<(u64, u64)>) -> Result<(), Violation> {
     let in_progress = calls.iter().filter(|call| call.ended.is_none());
     let mut starts: Vec<u64> = in_progress.map(|call| call.started).collect();
@@ -77,8 +77,8 @@ mod tests {
     /// Start, end and number.
     type Timed = (u64, u64, u64);
 
-    /// The definition, by brute force: some way to give the missing numbers to calls in progress
-    /// leaves no pair in the wrong order.
+    /// Checks the definition by brute force: returns whether some assignment of the missing numbers
+    /// to calls in progress leaves no pair in the wrong order.
     fn by_definition(calls: &[Call]) -> bool {
         let ended = |call: &Call| call.ended.map(|(end, value)| (call.started, end, value));
         let mut timed: Vec<Timed> = calls.iter().filter_map(ended).collect();
@@ -117,7 +117,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
-        /// Numbers 0..n in some order; every fourth call or so never comes back.
+        /// Numbers 0..n in some order; about every fourth call never ends.
         #[test]
         fn agrees_with_the_definition(
             spans in prop::collection::vec((0_u64..20, 0_u64..8, 0_u32..4), 1..8),

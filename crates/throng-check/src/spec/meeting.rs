@@ -1,4 +1,4 @@
-//! Meeting: nobody leaves a round before all have come to it, and one leads.
+//! The properties of barriers: no member leaves a round before all have come to it, and one leads.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,10 +7,10 @@ use super::Violation;
 use crate::history::Visit;
 
 /// Checks the visits of a team, given for each member in the order in which it made them: the k-th
-/// visit of a member is to round k. Nobody leaves a round before all have come to it.
+/// visit of a member is to round k. No member may leave a round before all have come to it.
 ///
-/// Times may be imprecise as long as every visit is recorded to begin no later and to end no earlier
-/// than it did; at equal times, who comes is first.
+/// Times may be imprecise as long as every visit is recorded to begin no later and to end no
+/// earlier than it did; at equal times, arrivals come first.
 ///
 /// ```
 /// use throng_check::history::Visit;
@@ -40,8 +40,8 @@ pub fn check_rounds(members: &[Vec<Visit>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks the visits of a team whose members are told who leads: as [`check_rounds`], and each round
-/// has one leader.
+/// Checks the visits of a team whose members learn whether they lead: like [`check_rounds`], and
+/// each round must have one leader.
 ///
 /// # Errors
 /// [`Violation::LeftEarly`] or [`Violation::Leaders`].
@@ -52,7 +52,7 @@ pub fn check_team(members: &[Vec<Visit>]) -> Result<(), Violation> {
         let left = members.iter().filter_map(|visits| visits.get(round)?.left);
         let leads: Vec<bool> = left.map(|(_, leads)| leads).collect();
         let leaders = leads.iter().filter(|&&leads| leads).count();
-        // Who has yet to leave may lead.
+        // A member that has yet to leave may lead.
         if leaders > 1 || (leaders == 0 && leads.len() == members.len()) {
             return Err(Violation::Leaders { round: round as u64, leaders });
         }
@@ -60,15 +60,16 @@ pub fn check_team(members: &[Vec<Visit>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks the visits of a barrier where any `members` meet: they can be divided into rounds of so
-/// many, all of whom were there at the same time, and of whom one leads. Who has yet to leave may be
-/// in a round, and may be its leader.
+/// Checks the visits of a barrier where any `members` threads meet. The visits must be divisible
+/// into rounds of `members`, which overlap in time, with one leader each. A visit that has not
+/// ended may be in a round, and may be its leader.
 ///
-/// So when the j-th visit ends, at least ⌈j / n⌉ n have begun. That alone would not be enough: where
-/// a visit is long, others that are short could use it in turn.
+/// So when the j-th visit ends, at least ⌈j / n⌉ n have begun. That alone would not be enough:
+/// several short visits could use one long visit in turn.
 ///
-/// Rounds are found from the first to leave on. All of its round have come by then, so of those who
-/// have, it is best to take the next to leave: whoever stays longer can meet whom they can meet.
+/// Rounds are found by their first visit to end. All visits of its round have begun by then. Of
+/// those that have begun, it is best to choose the next to end: a visit that lasts longer can be in
+/// any round that a shorter one can.
 ///
 /// ```
 /// use throng_check::history::Visit;
@@ -84,7 +85,7 @@ pub fn check_team(members: &[Vec<Visit>]) -> Result<(), Violation> {
 ///
 /// # Errors
 /// [`Violation::LeftEarly`] or [`Violation::Leaders`]. Rounds are counted in the order in which the
-/// first of each left.
+/// first visit of each ended.
 pub fn check_anonymous(members: usize, visits: &[Visit]) -> Result<(), Violation> {
     let mut arrivals: Vec<&Visit> = visits.iter().collect();
     arrivals.sort_unstable_by_key(|visit| visit.entered);
@@ -92,7 +93,7 @@ pub fn check_anonymous(members: usize, visits: &[Visit]) -> Result<(), Violation
     let mut leaving: Vec<u64> = visits.iter().filter_map(|v| v.left).map(|(at, _)| at).collect();
     leaving.sort_unstable();
 
-    // Those who have come and are in no round yet: when they leave, the next first.
+    // Visits that have begun and are in no round yet, the next to end first.
     let (mut leaders, mut others, mut staying) = (BinaryHeap::new(), BinaryHeap::new(), 0);
     let mut round = 0;
     for out in leaving {
@@ -155,8 +156,8 @@ mod tests {
         assert_eq!(check_team(&one_is_there), Ok(()));
     }
 
-    /// The definition, by brute force: the first visit that is over meets some n - 1 others, and so
-    /// on with the rest.
+    /// Checks the definition by brute force: returns whether the first visit to end can meet some
+    /// n - 1 others, and so on with the rest.
     fn by_definition(members: usize, visits: &[Visit]) -> bool {
         let over = visits.iter().position(|visit| visit.left.is_some());
         let Some(first) = over else { return true };
@@ -188,7 +189,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
-        /// Visits at any time, of whom one in three leads and one in six never leaves.
+        /// Visits at any time; one in three leads and one in six never ends.
         #[test]
         fn agrees_with_the_definition(
             members in 1_usize..4,

@@ -14,7 +14,7 @@ pub use step::check_step;
 use std::error::Error;
 use std::fmt;
 
-use throng::counter::{About, Consistency};
+use throng::structures::counter::{About, Consistency};
 
 use crate::history::Call;
 
@@ -30,16 +30,16 @@ pub enum Violation {
     Missing {
         /// The largest number given by then.
         largest: u64,
-        /// How many smaller ones nobody had.
+        /// The count of smaller numbers that had not been given.
         missing: u64,
-        /// How many calls were in progress.
+        /// The number of calls in progress.
         in_progress: u64,
     },
     /// A call that began after another was over got a smaller number.
     OutOfOrder {
-        /// What the earlier call got.
+        /// The number of the earlier call.
         earlier: u64,
-        /// What the later call got.
+        /// The number of the later call.
         later: u64,
     },
     /// A number is missing, and no call in progress began early enough to hold it.
@@ -49,31 +49,31 @@ pub enum Violation {
     },
     /// The numbers of tokens on the outputs do not form a step.
     NoStep {
-        /// How many left on each output.
+        /// The number of tokens that left on each output.
         exits: Vec<u64>,
     },
-    /// Somebody left a round of a barrier before all had come to it.
+    /// A member left a round of a barrier before all had come to it.
     LeftEarly {
         /// The round.
         round: u64,
-        /// How many had yet to come.
+        /// The number of members that had yet to come.
         missing: usize,
     },
-    /// Not one member led in a round of a barrier, but none or several.
+    /// A round of a barrier had no leader, or several.
     Leaders {
         /// The round.
         round: u64,
-        /// How many led.
+        /// The number of leaders.
         leaders: usize,
     },
-    /// Somebody left a round of a barrier and did not see what another wrote before it came, but what
-    /// that one wrote earlier or later.
+    /// A member left a round of a barrier and read a value of another member that was not the one
+    /// written just before that member came.
     Unseen {
         /// The round.
         round: u64,
-        /// Who left.
+        /// The member that left.
         reader: usize,
-        /// Whose writing it did not see.
+        /// The member whose value it did not see.
         writer: usize,
     },
 }
@@ -91,11 +91,11 @@ impl fmt::Display for Violation {
                 write!(f, "{later} was given to a call that began after {earlier} had been given")
             }
             Violation::Unclaimed { value } => {
-                write!(f, "{value} was skipped: whoever may still get it began too late for that")
+                write!(f, "{value} was skipped: every call that may still get it began too late")
             }
             Violation::NoStep { exits } => write!(f, "no step on the outputs: {exits:?}"),
             Violation::LeftEarly { round, missing } => {
-                write!(f, "somebody left round {round} when {missing} had yet to come to it")
+                write!(f, "a member left round {round} when {missing} had yet to come to it")
             }
             Violation::Leaders { round, leaders } => {
                 write!(f, "round {round} had {leaders} leaders")
@@ -110,10 +110,10 @@ impl fmt::Display for Violation {
 
 impl Error for Violation {}
 
-/// Checks everything that a counting method promises about its numbers.
+/// Checks all promises of a counting method about its numbers.
 ///
 /// # Errors
-/// The first promise found broken.
+/// The first promise that was broken.
 pub fn check_counter(about: &About, calls: &[Call]) -> Result<(), Violation> {
     check_counting(calls)?;
     match about.consistency {

@@ -2,8 +2,8 @@
 
 use super::Violation;
 
-/// Checks that the tokens that left on outputs 0, 1, 2, ... form a step: in a state at rest, no
-/// output has fewer than a later one, nor more than one more.
+/// Checks that the tokens that left on outputs 0, 1, 2, ... form a step: when no token is inside,
+/// no output has fewer tokens than a later one, nor more than one more.
 ///
 /// ```
 /// use throng_check::spec::check_step;
@@ -15,7 +15,7 @@ use super::Violation;
 /// [`Violation::NoStep`].
 ///
 /// # Panics
-/// When an exit is not below `width`.
+/// If an exit is not below `width`.
 pub fn check_step(width: usize, exits: impl IntoIterator<Item = usize>) -> Result<(), Violation> {
     let mut left = vec![0_u64; width];
     for exit in exits {
@@ -32,8 +32,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// In turn is a step; moving one token to another output is none, unless it was the last
-        /// one and moved to where the next belongs.
+        /// Tokens in turn form a step. Moving one token to another output breaks it, unless it was
+        /// the last one and moved to the place of the next.
         #[test]
         fn a_stray_token_is_found(width in 2_usize..9, tokens in 1_usize..40, to in 0_usize..9) {
             let mut exits: Vec<usize> = (0..tokens).map(|i| i % width).collect();

@@ -1,16 +1,18 @@
-//! Barriers under observation: members with ranks, members of a team, and whoever comes.
+//! Barriers with a recorder: members with ranks, members of a team, and threads without ranks.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::{Mutex, PoisonError};
 
-use throng::barrier::{Anonymous, Broken, Meeting, Member, Registered, Shape, WaitResult, team};
 use throng::machine::{Cell, Cpu, Line, Machine, Place, WayOut, Word};
+use throng::structures::barrier::{
+    Anonymous, Broken, Meeting, Member, Registered, Shape, WaitResult, team,
+};
 
 use crate::history::{Register, Visit};
 use crate::spec::{Violation, check_anonymous, check_rounds, check_team};
 
-/// A method's barrier whose method has been forgotten.
+/// The barrier of a method that is known at run time.
 type AnyMeeting<M> = Box<dyn Meeting<M>>;
 
 /// A member of a team that meets by any method.
@@ -20,12 +22,12 @@ fn build<M: Machine>(method: &Registered<M>, shape: &Shape) -> AnyMeeting<M> {
     method.build(shape).unwrap_or_else(|error| panic!("{}: {error}", method.about.name))
 }
 
-/// What members write for each other: before a round, each writes down which one it is, and after it
-/// reads what others wrote.
+/// Values that members write for each other: before a round each member writes the number of the
+/// round, and after it reads the values of others.
 ///
-/// There are two places for everything, for the rounds with even and with odd numbers. Who writes for
-/// round r + 2 has met all in round r + 1, so all have read what was there for round r. A barrier that
-/// does not keep the two apart is found out in either direction.
+/// There are two places for each value, for the rounds with even and with odd numbers. A member
+/// that writes for round r + 2 has met all in round r + 1, so all have read the value for round r.
+/// A barrier that does not keep the two apart is detected in either direction.
 ///
 /// ```
 /// use throng::machine::Native;
@@ -55,12 +57,12 @@ enum Paper<M: Machine> {
     Cells(Vec<M::Cell<u64>>),
 }
 
-/// With words, a member reads what so many wrote.
+/// The number of values that a member reads in each round, if they are in words.
 const READ_AT_ONCE: usize = 8;
 
 impl<M: Machine> Letters<M> {
-    /// By words, read and written relaxed: a word for each writer, of which a member reads eight every
-    /// round, others each time.
+    /// Returns values in words, read and written relaxed. There is a word for each writer, and a
+    /// member reads eight of them every round, different ones each time.
     #[must_use]
     pub fn of_words(members: usize) -> Self {
         let word = |index| Line::word::<M>(0, Place::named("letter").index(index));
@@ -68,8 +70,7 @@ impl<M: Machine> Letters<M> {
         Letters { members, paper, lost: Mutex::default() }
     }
 
-    /// By cells, which a world may watch.
-    #[cfg(feature = "worlds")]
+    /// Returns values in cells, which a world may watch.
     fn of_cells(members: usize) -> Self {
         let cell = |index| M::Cell::new(0, &M::spot(Place::named("letter").index(index)));
         let paper = Paper::Cells((0..2 * members * members).map(cell).collect());
@@ -90,7 +91,7 @@ impl<M: Machine> Letters<M> {
         &words[(round % 2) as usize * self.members + from]
     }
 
-    /// Before `me` comes to `round`.
+    /// Writes the value of `me` before it comes to `round`.
     pub fn write(&self, me: usize, round: u64) {
         match &self.paper {
             Paper::Words(words) => self.word(words, round, me).store(round + 1, Relaxed),
@@ -105,7 +106,7 @@ impl<M: Machine> Letters<M> {
         }
     }
 
-    /// After `me` has left `round`.
+    /// Reads values of others after `me` has left `round`.
     pub fn read(&self, me: usize, round: u64) {
         let others = self.members - 1;
         let read_at_once = match self.paper {
@@ -131,10 +132,10 @@ impl<M: Machine> Letters<M> {
         }
     }
 
-    /// Whether all that was read was what had been written.
+    /// Returns whether all values read were those written.
     ///
     /// # Errors
-    /// The first letter that was lost.
+    /// The first value that was lost.
     pub fn verdict(&self) -> Result<(), Violation> {
         let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone();
         lost.map_or(Ok(()), Err)
@@ -147,10 +148,10 @@ fn assert_kept(name: &str, verdict: Result<(), Violation>) {
     }
 }
 
-/// A barrier whose members have ranks, under observation. There is no way out of it.
+/// A barrier whose members have ranks, with a recorder. Its waits have no way out.
 ///
 /// ```
-/// use throng::barrier::{Shape, methods};
+/// use throng::structures::barrier::{Shape, methods};
 /// use throng::machine::Native;
 /// use throng_check::workload::ObservedMeeting;
 ///
@@ -167,10 +168,10 @@ pub struct ObservedMeeting<M: Machine> {
 }
 
 impl<M: Machine> ObservedMeeting<M> {
-    /// A fresh barrier of `method`.
+    /// Returns a new barrier of `method`.
     ///
     /// # Panics
-    /// When the method refuses the shape.
+    /// If the method refuses the shape.
     #[must_use]
     pub fn new(method: &Registered<M>, shape: &Shape) -> Self {
         ObservedMeeting {
@@ -181,26 +182,26 @@ impl<M: Machine> ObservedMeeting<M> {
         }
     }
 
-    /// Member `rank` comes to rounds 0 to `rounds` - 1, on processor `cpu`.
+    /// Makes member `rank` come to rounds 0 to `rounds` - 1, on processor `cpu`.
     pub fn meet(&self, cpu: &M::Cpu, rank: usize, rounds: u64) {
         for round in 0..rounds {
             self.letters.write(rank, round);
             let meet = || self.meeting.meet_on(cpu, rank, round, &WayOut::none());
             if self.register.visit(rank, || meet().map(|()| rank == 0)).is_err() {
-                // Without a way out it ends so only when the world takes its processors apart.
+                // Without a way out this happens only when the world takes its processors apart.
                 return;
             }
             self.letters.read(rank, round);
         }
     }
 
-    /// The visits so far, for each member.
+    /// Returns the visits so far, for each member.
     #[must_use]
     pub fn visits(&self) -> Vec<Vec<Visit>> {
         self.register.visits()
     }
 
-    /// Whether the barrier kept its promises.
+    /// Returns whether the barrier kept its promises.
     ///
     /// # Errors
     /// The promise it broke.
@@ -218,15 +219,14 @@ impl<M: Machine> ObservedMeeting<M> {
     }
 }
 
-#[cfg(feature = "worlds")]
-impl ObservedMeeting<crate::worlds::Loom> {
-    /// A fresh barrier of `method` whose members write to each other in cells, so that loom judges
-    /// whether what they wrote is passed on.
+impl<M: Machine> ObservedMeeting<M> {
+    /// Returns a new barrier of `method` whose members write to each other in cells, so that loom and ThreadSanitizer
+    /// check whether the values are passed on.
     ///
     /// # Panics
-    /// When the method refuses the shape.
+    /// If the method refuses the shape.
     #[must_use]
-    pub fn watched(method: &Registered<crate::worlds::Loom>, shape: &Shape) -> Self {
+    pub fn watched(method: &Registered<M>, shape: &Shape) -> Self {
         ObservedMeeting {
             letters: Letters::of_cells(shape.members),
             ..ObservedMeeting::new(method, shape)
@@ -243,10 +243,10 @@ impl<M: Machine> std::fmt::Debug for ObservedMeeting<M> {
     }
 }
 
-/// A team under observation: each member is handed out once.
+/// A team with a recorder: each member is handed out once.
 ///
 /// ```
-/// use throng::barrier::{Shape, methods};
+/// use throng::structures::barrier::{Shape, methods};
 /// use throng::machine::Native;
 /// use throng_check::workload::ObservedTeam;
 ///
@@ -264,10 +264,10 @@ pub struct ObservedTeam<M: Machine> {
 }
 
 impl<M: Machine> ObservedTeam<M> {
-    /// A fresh team that meets by `method`.
+    /// Returns a new team that meets by `method`.
     ///
     /// # Panics
-    /// When the method refuses the shape.
+    /// If the method refuses the shape.
     #[must_use]
     pub fn new(method: &Registered<M>, shape: &Shape) -> Self {
         let members = team(build(method, shape));
@@ -279,10 +279,10 @@ impl<M: Machine> ObservedTeam<M> {
         }
     }
 
-    /// The member of this rank, to be kept by one processor.
+    /// Returns the member of this rank, to be kept by one processor.
     ///
     /// # Panics
-    /// When it was handed out before.
+    /// If it was handed out before.
     #[must_use]
     pub fn member(&self, rank: usize) -> Attendee<'_, M> {
         let mut member = self.members[rank].lock().unwrap_or_else(PoisonError::into_inner);
@@ -290,7 +290,7 @@ impl<M: Machine> ObservedTeam<M> {
         Attendee { member, team: self }
     }
 
-    /// Whether the team's barrier kept its promises.
+    /// Returns whether the team's barrier kept its promises.
     ///
     /// # Errors
     /// The promise it broke.
@@ -317,18 +317,18 @@ impl<M: Machine> std::fmt::Debug for ObservedTeam<M> {
     }
 }
 
-/// A member of a team under observation. Once dropped, it does not come any more.
+/// A member of a team with a recorder. Once dropped, it does not come any more.
 pub struct Attendee<'a, M: Machine> {
-    /// The member. Rounds that it comes to by itself are not recorded.
+    /// The member. Rounds to which it comes without this wrapper are not recorded.
     pub member: AnyMember<M>,
     team: &'a ObservedTeam<M>,
 }
 
 impl<M: Machine> Attendee<'_, M> {
-    /// Comes to the next round, as [`Member::wait_on`] does.
+    /// Comes to the next round, like [`Member::wait_on`].
     ///
     /// # Errors
-    /// When not all members will come.
+    /// If not all members will come.
     pub fn wait_on(&mut self, cpu: &M::Cpu, deadline: Option<u64>) -> Result<WaitResult, Broken> {
         let (rank, round) = (self.member.rank(), self.member.rounds());
         self.team.letters.write(rank, round);
@@ -346,7 +346,7 @@ impl<M: Machine> Attendee<'_, M> {
     /// Comes to `rounds` rounds.
     ///
     /// # Errors
-    /// When not all members will come.
+    /// If not all members will come.
     pub fn meet(&mut self, cpu: &M::Cpu, rounds: u64) -> Result<(), Broken> {
         (0..rounds).try_for_each(|_| self.wait_on(cpu, None).map(drop))
     }
@@ -358,19 +358,20 @@ impl<M: Machine> std::fmt::Debug for Attendee<'_, M> {
     }
 }
 
-/// A way into a barrier for whoever comes.
+/// A barrier for threads without ranks.
 pub trait Entrance<M: Machine>: Send + Sync {
-    /// How many meet.
+    /// Returns the number of threads that meet.
     fn members(&self) -> usize;
 
-    /// Waits until so many have come; tells whether the visitor leads. Tries `seat` first, and leaves
-    /// there where it sat.
+    /// Waits until `members` threads have come. Returns whether the visitor leads. Tries `seat`
+    /// first, and stores there the seat that it took.
     ///
     /// # Errors
-    /// When the barrier is broken.
+    /// If the barrier is broken.
     fn wait_on(&self, cpu: &M::Cpu, seat: &mut usize) -> Result<bool, Broken>;
 
-    /// Nobody else will come: those who wait, and those who come, are told that the barrier is broken.
+    /// Breaks the barrier because no other thread will come: threads that wait, and threads that
+    /// come later, get [`Broken`].
     fn abort(&self);
 }
 
@@ -388,13 +389,13 @@ impl<B: Meeting<M>, M: Machine> Entrance<M> for Anonymous<B, M> {
     }
 }
 
-/// A barrier for whoever comes, under observation.
+/// A barrier for threads without ranks, with a recorder.
 ///
-/// Before a visit a visitor adds 1 to a word. A visitor's k-th visit is in the k-th round or a later
-/// one, so after it k n visits have begun, and the word, read relaxed, must say so.
+/// Before a visit a visitor adds 1 to a word. A visitor's k-th visit is in the k-th round or a
+/// later one. So after it k n visits have begun, and the word, read relaxed, must be at least that.
 ///
 /// ```
-/// use throng::barrier::{Shape, methods};
+/// use throng::structures::barrier::{Shape, methods};
 /// use throng::machine::Native;
 /// use throng_check::workload::ObservedEntrance;
 ///
@@ -406,24 +407,24 @@ pub struct ObservedEntrance<M: Machine> {
     name: &'static str,
     entrance: Box<dyn Entrance<M>>,
     register: Register,
-    /// How many visitors have visits before them. Not part of the machine.
+    /// The number of visitors that have visits left. Not part of the machine.
     visitors: AtomicUsize,
     begun: Line<M::Word>,
     lost: Mutex<Option<Violation>>,
 }
 
 impl<M: Machine> ObservedEntrance<M> {
-    /// An [`Anonymous`] barrier of `method`, for so many visitors.
+    /// Returns an [`Anonymous`] barrier of `method`, for `visitors` visitors.
     ///
     /// # Panics
-    /// When the method refuses the shape.
+    /// If the method refuses the shape.
     #[must_use]
     pub fn anonymous(method: &Registered<M>, shape: &Shape, visitors: usize) -> Self {
         let barrier = Anonymous::new(build(method, shape));
         ObservedEntrance::new(method.about.name, Box::new(barrier), visitors)
     }
 
-    /// Any way in.
+    /// Returns an observed barrier of any kind.
     #[must_use]
     pub fn new(name: &'static str, entrance: Box<dyn Entrance<M>>, visitors: usize) -> Self {
         ObservedEntrance {
@@ -436,8 +437,8 @@ impl<M: Machine> ObservedEntrance<M> {
         }
     }
 
-    /// `visitor` comes `visits` times, on processor `cpu`. Once all but too few have done so, the
-    /// barrier is aborted, since where more come than meet, some may be left over.
+    /// Makes `visitor` come `visits` times, on processor `cpu`. When fewer visitors are left than
+    /// meet in a round, the barrier is aborted, since they could not complete a round.
     pub fn visit(&self, cpu: &M::Cpu, visitor: usize, visits: u64) {
         self.visit_often(cpu, visitor, visits);
         let (visitors, members) = (self.register.visitors(), self.entrance.members());
@@ -464,13 +465,13 @@ impl<M: Machine> ObservedEntrance<M> {
         }
     }
 
-    /// The visits so far, for each visitor.
+    /// Returns the visits so far, for each visitor.
     #[must_use]
     pub fn visits(&self) -> Vec<Vec<Visit>> {
         self.register.visits()
     }
 
-    /// Whether the barrier kept its promises.
+    /// Returns whether the barrier kept its promises.
     ///
     /// # Errors
     /// The promise it broke.

@@ -1,15 +1,15 @@
-//! A counter under observation.
+//! A counter with a recorder.
 
-use throng::counter::{About, Counting, Registered, Shape};
 use throng::machine::Machine;
+use throng::structures::counter::{About, Counting, Registered, Shape};
 
 use crate::history::{Call, Recorder};
 use crate::spec::{Violation, check_counter};
 
-/// A counter under observation.
+/// A counter with a recorder.
 ///
 /// ```
-/// use throng::counter::{Shape, methods};
+/// use throng::structures::counter::{Shape, methods};
 /// use throng::machine::Native;
 /// use throng_check::workload::Observed;
 ///
@@ -24,10 +24,10 @@ pub struct Observed<M: Machine> {
 }
 
 impl<M: Machine> Observed<M> {
-    /// A fresh counter of `method`.
+    /// Returns a new counter of `method`.
     ///
     /// # Panics
-    /// When the method refuses the shape.
+    /// If the method refuses the shape.
     #[must_use]
     pub fn new(method: &Registered<M>, shape: &Shape) -> Self {
         let counter = method.build(shape);
@@ -45,13 +45,13 @@ impl<M: Machine> Observed<M> {
         }
     }
 
-    /// What was called so far.
+    /// Returns the calls so far.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
         self.recorder.calls()
     }
 
-    /// Whether the counter kept its promises.
+    /// Returns whether the counter kept its promises.
     ///
     /// # Errors
     /// The promise it broke.

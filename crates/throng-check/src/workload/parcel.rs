@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::panicking;
 
-/// Which parcels were made, and how often each was dropped.
+/// The parcels that were made, and the number of drops of each.
 ///
 /// ```
 /// use throng_check::workload::Ledger;
@@ -19,7 +19,7 @@ use std::thread::panicking;
 /// ```
 #[derive(Debug)]
 pub struct Ledger {
-    /// For each maker's parcels, how often they were dropped.
+    /// For each maker's parcels, the number of times that they were dropped.
     drops: Vec<Mutex<Vec<u32>>>,
 }
 
@@ -31,11 +31,11 @@ pub enum Miscounted {
         /// The item.
         item: u64,
     },
-    /// Never dropped, more of them than may be missing.
+    /// Never dropped; more of them than may be missing.
     Never {
         /// The first of them.
         item: u64,
-        /// How many.
+        /// The number of them.
         count: usize,
     },
 }
@@ -54,13 +54,13 @@ impl fmt::Display for Miscounted {
 impl std::error::Error for Miscounted {}
 
 impl Ledger {
-    /// For so many who make parcels.
+    /// Returns a ledger for `makers` makers of parcels.
     #[must_use]
     pub fn for_makers(makers: usize) -> Arc<Self> {
         Arc::new(Ledger { drops: (0..makers).map(|_| Mutex::default()).collect() })
     }
 
-    /// The next parcel of `maker`.
+    /// Returns the next parcel of `maker`.
     #[must_use]
     pub fn parcel(self: &Arc<Self>, maker: usize) -> Parcel {
         let mut drops = self.of(maker);
@@ -69,11 +69,11 @@ impl Ledger {
         Parcel { number, explodes: false, ledger: Arc::clone(self) }
     }
 
-    /// Checks that every parcel was dropped once; `missing` of them may not have been, in the hands of
-    /// somebody who was killed.
+    /// Checks that every parcel was dropped once. Up to `missing` of them may not have been,
+    /// because processors that were killed held them.
     ///
     /// # Errors
-    /// What was miscounted.
+    /// The item that was miscounted.
     pub fn check(&self, missing: usize) -> Result<(), Miscounted> {
         let mut never = Vec::new();
         for maker in 0..self.drops.len() {
@@ -107,20 +107,20 @@ pub struct Parcel {
 }
 
 impl Parcel {
-    /// Its number: the maker's, and which of its parcels it is.
+    /// Returns its number: the maker's, and its index among the maker's parcels.
     #[must_use]
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The same parcel, but its drop panics, once it is counted.
+    /// Returns the same parcel, but its drop panics after it is counted.
     #[must_use]
     pub fn exploding(mut self) -> Self {
         self.explodes = true;
         self
     }
 
-    /// The same parcel once more: what a queue does that hands an item out twice.
+    /// Returns the same parcel once more, like a queue that hands an item out twice.
     #[must_use]
     pub fn forged(&self) -> Self {
         Parcel { number: self.number, explodes: false, ledger: Arc::clone(&self.ledger) }

@@ -1,7 +1,9 @@
-//! Queues and pools: every kind that there is, and what to do with it.
+//! Queues and pools: every kind of the library, and programs that use them.
 
 use throng::machine::{Machine, WayOut};
-use throng::pool::{Closed, Jobs, Pool, PoolShape, PopError, PushError, Queue, QueueShape, Rsu};
+use throng::structures::pool::{
+    Closed, Jobs, Pool, PoolShape, PopError, PushError, Queue, QueueShape, Rsu,
+};
 
 use super::Parcel;
 use crate::spec::queue::{Fullness, Order};
@@ -14,7 +16,8 @@ pub use forced::{ForcePush, ForcedQueue};
 pub use observed::ObservedQueue;
 pub use program::{Step, program};
 
-/// What queues and pools have in common, as the checks drive them. The methods are those of [`Queue`].
+/// The common part of queues and pools, as the checks drive them. The methods are those of
+/// [`Queue`].
 #[allow(missing_docs, reason = "as in `Queue`")]
 #[allow(clippy::missing_errors_doc, reason = "as in `Queue`")]
 pub trait Store<T: Send, M: Machine>: Send + Sync {
@@ -23,7 +26,21 @@ pub trait Store<T: Send, M: Machine>: Send + Sync {
     fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError>;
     fn close_on(&self, cpu: &M::Cpu) -> bool;
 
-    /// Where there is always room, nobody waits for it.
+    /// Pops up to `most` items, at least one. This default pops one, for stores that have no
+    /// batches.
+    fn try_pop_many_on(
+        &self,
+        cpu: &M::Cpu,
+        items: &mut Vec<T>,
+        _most: usize,
+    ) -> Result<usize, PopError> {
+        self.try_pop_on(cpu).map(|item| {
+            items.push(item);
+            1
+        })
+    }
+
+    /// Pushes without waiting, for stores that always have room.
     fn push_on(&self, cpu: &M::Cpu, item: T, _way_out: &WayOut<'_, M>) -> Result<(), PushError<T>> {
         self.try_push_on(cpu, item)
     }
@@ -49,6 +66,15 @@ impl<T: Send, M: Machine> Store<T, M> for Queue<T, M> {
     fn close_on(&self, cpu: &M::Cpu) -> bool {
         Queue::close_on(self, cpu)
     }
+
+    fn try_pop_many_on(
+        &self,
+        cpu: &M::Cpu,
+        items: &mut Vec<T>,
+        most: usize,
+    ) -> Result<usize, PopError> {
+        Queue::try_pop_many_on(self, cpu, items, most)
+    }
 }
 
 impl<T: Send, M: Machine> Store<T, M> for Pool<T, M> {
@@ -69,8 +95,7 @@ impl<T: Send, M: Machine> Store<T, M> for Pool<T, M> {
     }
 }
 
-/// Whatever can be given jobs, driven like a queue. It cannot be closed, and a push always waits for
-/// room.
+/// Any [`Jobs`], driven like a queue. It cannot be closed, and a push always waits for room.
 pub struct ByJobs<T, M: Machine>(pub Box<dyn Jobs<T, M>>);
 
 impl<T: Send, M: Machine> Store<T, M> for ByJobs<T, M> {
@@ -80,7 +105,7 @@ impl<T: Send, M: Machine> Store<T, M> for ByJobs<T, M> {
     }
 
     fn try_pop_on(&self, cpu: &M::Cpu) -> Result<T, PopError> {
-        self.pop_on(cpu, &WayOut { deadline: Some(0), ..WayOut::none() })
+        self.pop_on(cpu, &WayOut::none().deadline(0))
     }
 
     fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError> {
@@ -101,41 +126,46 @@ impl<T, M: Machine> std::fmt::Debug for ByJobs<T, M> {
 /// A store of any kind, on machine `M`.
 pub type AnyStore<M> = Box<dyn Store<Parcel, M>>;
 
-/// What a kind of store can do beside push and pop.
+/// The operations of a kind of store besides push and pop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Can {
-    /// It can have a capacity, and says when it is full.
+    /// It can have a capacity, and answers "full".
     pub be_bounded: bool,
     /// It can be closed.
     pub be_closed: bool,
-    /// When some are halted in the middle of `try_` calls, the others' still return.
+    /// `try_` calls return even if other processors are halted in the middle of such calls.
     pub survive_halts: bool,
+    /// It can pop several items at once. A processor that is halted meanwhile holds several.
+    pub pop_many: bool,
 }
 
 impl Can {
-    /// All of it.
-    pub const ALL: Can = Can { be_bounded: true, be_closed: true, survive_halts: true };
-    /// It can be closed, and that is all.
-    pub const CLOSE: Can = Can { be_bounded: false, be_closed: true, survive_halts: false };
-    /// What every place for [`Jobs`] can.
-    pub const JOBS: Can = Can { be_bounded: false, be_closed: false, survive_halts: false };
+    /// All of them.
+    pub const ALL: Can =
+        Can { be_bounded: true, be_closed: true, survive_halts: true, pop_many: true };
+    /// It can be closed, and nothing else.
+    pub const CLOSE: Can =
+        Can { be_bounded: false, be_closed: true, survive_halts: false, pop_many: false };
+    /// The operations of every [`Jobs`].
+    pub const JOBS: Can =
+        Can { be_bounded: false, be_closed: false, survive_halts: false, pop_many: false };
 }
 
-/// A kind of queue or pool: how it is made and what it promises.
+/// A kind of queue or pool: how it is made and its promises.
 pub struct Kind<M: Machine> {
     /// Its name.
     pub name: &'static str,
-    /// In which order items come out.
+    /// The order in which items come out.
     pub order: Order,
-    /// When it says that it is full.
+    /// When it answers that it is full.
     pub fullness: Fullness,
-    /// What it can do.
+    /// Its operations.
     pub can: Can,
-    /// How many preemptions of two processors, and of three, an exhaustive check can try: the more words a
-    /// call touches, the fewer.
+    /// The number of preemptions that an exhaustive check can try with two processors, and with
+    /// three. The more words a call touches, the fewer.
     pub preemptions: [usize; 2],
-    /// Makes one with a capacity, if it can have one, and with small pieces of memory of so many items,
-    /// if it has such.
+    /// Makes one with a capacity, if it can have one, and with small blocks of memory of `block`
+    /// items, if it has blocks.
     pub build: fn(capacity: Option<usize>, block: usize) -> AnyStore<M>,
 }
 
@@ -154,8 +184,8 @@ impl<M: Machine> std::fmt::Debug for Kind<M> {
 }
 
 impl<M: Machine> Kind<M> {
-    /// A kind that says that it is full as [`Fullness::ItemsAndPushes`] tells, and is small enough for any
-    /// check.
+    /// Returns a kind that answers "full" by [`Fullness::ItemsAndPushes`], and is small enough for
+    /// any check.
     #[must_use]
     pub fn new(
         name: &'static str,
@@ -168,12 +198,15 @@ impl<M: Machine> Kind<M> {
     }
 }
 
-/// Every kind of queue and pool that the library has.
+/// Returns every kind of queue and pool of the library.
 #[must_use]
 pub fn kinds<M: Machine>() -> Vec<Kind<M>> {
     let queue_kind =
         Kind::new("queue", Order::Fifo, Can::ALL, |capacity, block| queue(capacity, block));
-    let pool_kind = Kind::new("pool", Order::Unordered, Can::CLOSE, |_, _| pool());
+    let pool_kind = Kind::new("pool", Order::Unordered, Can::CLOSE, |_, block| match block {
+        1 => Box::new(OfLargeJobs(pool())),
+        _ => Box::new(pool::<Parcel, M>()),
+    });
     vec![
         Kind { preemptions: [1, 1], fullness: Fullness::NotIdle, ..queue_kind },
         Kind { preemptions: [2, 2], ..pool_kind },
@@ -183,13 +216,42 @@ pub fn kinds<M: Machine>() -> Vec<Kind<M>> {
     ]
 }
 
-/// A pool that moves, takes turns and sleeps after few calls.
-fn pool<M: Machine>() -> AnyStore<M> {
-    let shape = PoolShape { turn_every: 2, most_moved: 1, rounds_before_sleep: 1 };
-    Box::new(Pool::on_machine(&shape).unwrap_or_else(|error| panic!("pool: {error}")))
+/// Returns a pool that moves jobs, takes turns and sleeps after few calls.
+fn pool<T: Send, M: Machine>() -> Pool<T, M> {
+    let shape = PoolShape::DEFAULT.turn_every(2).most_moved(1).rounds_before_sleep(1);
+    Pool::on_machine(&shape).unwrap_or_else(|error| panic!("pool: {error}"))
 }
 
-/// A queue's shape for a check: if unbounded, with a first ring of `block` slots; the usual shape where that is 0.
+/// A parcel so large that the first ring of a pool's leaf has room for 4.
+struct Large {
+    parcel: Parcel,
+    _padding: [u8; 200],
+}
+
+/// A pool that replaces its rings after few pushes.
+struct OfLargeJobs<M: Machine>(Pool<Large, M>);
+
+impl<M: Machine> Store<Parcel, M> for OfLargeJobs<M> {
+    fn try_push_on(&self, cpu: &M::Cpu, parcel: Parcel) -> Result<(), PushError<Parcel>> {
+        let pushed = self.0.push_on(cpu, Large { parcel, _padding: [0; 200] });
+        pushed.map_err(|Closed(job)| PushError::Closed(job.parcel))
+    }
+
+    fn try_pop_on(&self, cpu: &M::Cpu) -> Result<Parcel, PopError> {
+        self.0.try_pop_on(cpu).map(|job| job.parcel)
+    }
+
+    fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<Parcel, PopError> {
+        self.0.pop_on(cpu, way_out).map(|job| job.parcel)
+    }
+
+    fn close_on(&self, cpu: &M::Cpu) -> bool {
+        self.0.close_on(cpu)
+    }
+}
+
+/// Returns a queue's shape for a check: if unbounded, with a first ring of `block` slots, or the
+/// default shape if that is 0.
 #[must_use]
 pub fn queue_shape(capacity: Option<usize>, block: usize) -> QueueShape {
     match block {

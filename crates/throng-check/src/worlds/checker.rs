@@ -1,11 +1,12 @@
-//! What both checkers have in common: a machine whose words are their atomics, one operation for one.
+//! The common part of both checkers: a machine whose words are their atomics, one operation for
+//! one.
 
 /// Makes `$machine` a [`Machine`](throng::machine::Machine) with words around a checker's
 /// `AtomicU64`.
 ///
-/// `AtomicU64`, `fence` and `thread` must be in scope: those of the checker.
+/// `AtomicU64`, `fence` and `thread` must be in scope: those of the checker. More functions of the machine may follow.
 macro_rules! machine_of_checker {
-    ($machine:ident, $word:ident, $cell:ident, $cpu:ident) => {
+    ($machine:ident, $word:ident, $cell:ident, $cpu:ident $(, $fences:item)*) => {
         // SAFETY: words are the checker's atomics, waits end only when they may, and `explore`
         // numbers the processors.
         unsafe impl Machine for $machine {
@@ -19,6 +20,8 @@ macro_rules! machine_of_checker {
             fn fence(order: Ordering) {
                 fence(order);
             }
+
+            $($fences)*
         }
 
         /// A word: the checker's atomic.
@@ -96,13 +99,13 @@ macro_rules! machine_of_checker {
                         return Some(value);
                     }
                     if way_out.is_open(cpu) {
-                        // Whoever opened it may have done so after the event.
+                        // The way out may have been opened after the event.
                         let value = self.0.load(order);
                         return (!blocked(value)).then_some(value);
                     }
                     cpu.look_again(look);
                 }
-                unreachable!("nobody looks that often")
+                unreachable!("no wait looks that often")
             }
 
             fn spin_while(

@@ -12,19 +12,19 @@ use throng::machine::{Cell, Cpu, Machine, Place, WayOut, Word};
 
 use super::checker::machine_of_checker;
 
-/// After so many looks in vain of a [sleep](Word::sleep_while), the rest of the schedule is run but not
-/// varied.
+/// The number of unsuccessful looks of a [sleep](Word::sleep_while) after which the rest of the
+/// schedule is run but not varied.
 ///
 /// Two processors that wait can hand the turn to each other for ever while a third is stopped, and
-/// loom would follow them. Since a look in vain changes nothing, whatever can happen after many can
-/// happen after few, with no more preemptions; and all that is tried.
+/// loom would follow them. An unsuccessful look changes nothing. So whatever can happen after many
+/// looks can happen after few, with no more preemptions, and all of that is tried.
 const LOOKS: u32 = 2;
 
 /// The world of loom.
 ///
-/// A bounded spin does not hand the processor over, because that would hide races from loom: with
-/// it, a time-out by a store instead of a compare-exchange goes unnoticed. Only waits without a
-/// bound yield.
+/// A bounded spin does not hand the processor over, because that would hide races from loom. With a
+/// hand-over, for example, a time-out by a store instead of a compare-exchange would not be found.
+/// Only waits without a bound yield.
 #[derive(Clone, Copy, Debug)]
 pub struct Loom;
 
@@ -33,7 +33,7 @@ impl Loom {
     /// preemptions, on a fresh structure each time, and `verify` after each.
     ///
     /// # Panics
-    /// When an assertion fails in some schedule, or loom finds a race or a deadlock.
+    /// If an assertion fails in some schedule, or loom finds a race or a deadlock.
     pub fn explore<S: Send + Sync + 'static>(
         processors: usize,
         preemptions: usize,
@@ -46,11 +46,25 @@ impl Loom {
         });
     }
 
-    /// The same, but `end` is given the structure itself after each schedule, and a processor to use it
-    /// on: nobody else runs then.
+    /// Runs `explore` like on a machine without light fences: there they do nothing.
+    pub fn without_light_fences(explore: impl FnOnce()) {
+        LightFence::Absent.during(explore);
+    }
+
+    /// Runs `explore` on a machine whose light fences order nothing but heavy fences, as those of real threads do.
+    /// Heavy fences are not modelled.
     ///
     /// # Panics
-    /// As [`explore`](Loom::explore).
+    /// If a processor makes a heavy fence.
+    pub fn with_one_sided_fences(explore: impl FnOnce()) {
+        LightFence::OneSided.during(explore);
+    }
+
+    /// Like [`explore`](Loom::explore), but `end` gets the structure itself after each schedule,
+    /// and a processor to use it on. No other processor runs then.
+    ///
+    /// # Panics
+    /// Like [`explore`](Loom::explore).
     pub fn explore_to_the_end<S: Send + Sync + 'static>(
         processors: usize,
         preemptions: usize,
@@ -83,12 +97,60 @@ impl Loom {
     }
 }
 
-machine_of_checker!(Loom, LoomWord, LoomCell, LoomCpu);
+/// What a light fence does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LightFence {
+    /// As much as any fence.
+    Full,
+    /// Nothing: the machine has none.
+    Absent,
+    /// Nothing, except against heavy fences, which no processor may make.
+    OneSided,
+}
+
+impl LightFence {
+    /// Runs `explore` with light fences of this kind.
+    fn during(self, explore: impl FnOnce()) {
+        struct Restored;
+        impl Drop for Restored {
+            fn drop(&mut self) {
+                LIGHT_FENCE.set(LightFence::Full);
+            }
+        }
+        LIGHT_FENCE.set(self);
+        let _restored = Restored;
+        explore();
+    }
+}
+
+thread_local! {
+    /// All processors of a run are on one thread.
+    static LIGHT_FENCE: StdCell<LightFence> = const { StdCell::new(LightFence::Full) };
+}
+
+machine_of_checker!(
+    Loom,
+    LoomWord,
+    LoomCell,
+    LoomCpu,
+    fn has_light_fence() -> bool {
+        LIGHT_FENCE.get() != LightFence::Absent
+    },
+    fn light_fence() {
+        if LIGHT_FENCE.get() == LightFence::Full {
+            Self::fence(Ordering::SeqCst);
+        }
+    },
+    fn heavy_fence() {
+        assert!(LIGHT_FENCE.get() != LightFence::OneSided, "heavy fences are not modelled");
+        Self::fence(Ordering::SeqCst);
+    }
+);
 
 /// A loom cell, which reports accesses that are not ordered.
 pub struct LoomCell<T>(UnsafeCell<T>);
 
-// SAFETY: as for `NativeCell`: `with_mut` is the only way in, its contract excludes overlapping
+// SAFETY: as for `NativeCell`: `with_mut` is the only access, its contract excludes overlapping
 // accesses, and loom checks that it is kept.
 unsafe impl<T: Send> Sync for LoomCell<T> {}
 
@@ -126,7 +188,7 @@ impl LoomCpu {
         LoomCpu { id, random: StdCell::new(1), clock: StdCell::new(0) }
     }
 
-    /// After the `look`-th look in vain of a wait.
+    /// Ends the `look`-th unsuccessful look of a wait.
     fn look_again(&self, look: u32) {
         if look >= LOOKS {
             loom::skip_branch();
@@ -140,8 +202,9 @@ impl Cpu for LoomCpu {
         self.id
     }
 
-    /// The same numbers in every schedule, because loom replays schedules, not choices; and on every
-    /// processor, so that those who choose a place to meet choose the same.
+    /// Returns the same numbers in every schedule, because loom replays schedules, not choices.
+    /// They are also the same on every processor, so that processors that choose a place to meet
+    /// choose the same.
     fn random(&self) -> u64 {
         let state = self.random.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         self.random.set(state);

@@ -13,20 +13,21 @@ use throng::machine::{Cell, Cpu, Machine, Native, NativeCell, Place, WayOut, Wor
 
 use super::checker::machine_of_checker;
 
-/// A schedule of more steps than this has a wait that never ends: others take a small part of it.
+/// The largest number of steps of a schedule. A longer one has a wait that never ends; others take
+/// a small part of it.
 const STEP_LIMIT: usize = 100_000;
 
 /// The world of shuttle. Sequentially consistent: it does not see orderings that are too weak.
 #[derive(Clone, Copy, Debug)]
 pub struct Shuttle;
 
-/// Which schedules to try. All are made from a seed, so a run can be repeated.
+/// The schedules to try. All are made from a seed, so a run can be repeated.
 #[derive(Clone, Copy, Debug)]
 pub enum Schedules {
     /// Any processor at any step.
     Random,
-    /// Probabilistic concurrency testing with so many changes of priority. Few of them miss races
-    /// that need a long detour: take 6 or more.
+    /// Probabilistic concurrency testing with this number of changes of priority. Few changes miss
+    /// races that need a long detour: use 6 or more.
     Pct(usize),
     /// A random walk that makes all schedules about equally likely.
     Uniform,
@@ -37,7 +38,7 @@ impl Shuttle {
     /// each time, and `verify` after each.
     ///
     /// # Panics
-    /// When an assertion fails in some schedule, which shuttle then prints; or in a deadlock.
+    /// If an assertion fails in some schedule, which shuttle then prints; or in a deadlock.
     pub fn explore<S: Send + Sync + 'static>(
         schedules: Schedules,
         count: usize,
@@ -51,11 +52,11 @@ impl Shuttle {
         Shuttle::explore_to_the_end(schedules, count, seed, processors, setup, body, end);
     }
 
-    /// The same, but `end` is given the structure itself after each schedule, and a processor to use it
-    /// on: nobody else runs then.
+    /// Like [`explore`](Shuttle::explore), but `end` gets the structure itself after each schedule,
+    /// and a processor to use it on. No other processor runs then.
     ///
     /// # Panics
-    /// As [`explore`](Shuttle::explore).
+    /// Like [`explore`](Shuttle::explore).
     pub fn explore_to_the_end<S: Send + Sync + 'static>(
         schedules: Schedules,
         count: usize,
@@ -133,7 +134,7 @@ impl ShuttleCpu {
         ShuttleCpu { id, clock: StdCell::new(0) }
     }
 
-    /// After the `look`-th look in vain of a wait.
+    /// Ends the `look`-th unsuccessful look of a wait.
     fn look_again(&self, _look: u32) {
         thread::yield_now();
     }

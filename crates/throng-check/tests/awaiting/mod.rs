@@ -1,7 +1,8 @@
-//! Tasks and threads that share a channel, on any machine, and what must hold of it.
+//! Tasks and threads that share a channel on any machine, and the checks of the channel's promises.
 //!
-//! A task is a future that the processor runs to its end: it polls, and sleeps until its waker is called. All a waker
-//! does is to write a word of the machine. So a wake-up that is lost is a processor that sleeps for ever.
+//! A task is a future that the processor runs to its end: it polls, and sleeps until its waker is
+//! called. A waker only writes a word of the machine. So a lost wake-up is a processor that sleeps
+//! for ever.
 
 #![allow(dead_code, reason = "each test binary uses some of it")]
 
@@ -14,10 +15,10 @@ use std::task::{Poll, Waker};
 
 use throng::channel::parts::{Buffered, Entry, block_on};
 use throng::machine::{Machine, WayOut};
-use throng::pool::{Closed, PopError, PushError};
+use throng::structures::pool::{Closed, PopError, PushError};
 use throng_check::workload::{Ledger, Parcel, queue_shape};
 
-/// A channel as the checks drive it: the methods of [`Buffered`].
+/// A channel as the checks use it: the methods of [`Buffered`].
 pub(crate) trait Channel<M: Machine>: Send + Sync {
     fn send_on(&self, cpu: &M::Cpu, item: Parcel) -> Result<(), PushError<Parcel>>;
     fn recv_on(&self, cpu: &M::Cpu) -> Result<Parcel, PopError>;
@@ -80,7 +81,7 @@ impl<M: Machine> Channel<M> for Buffered<Parcel, M> {
     }
 }
 
-/// What a processor does next.
+/// The next step of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Sends as a thread.
@@ -103,17 +104,17 @@ pub(crate) enum Step {
     Close,
 }
 
-/// A kind of channel: how it is made for a capacity.
+/// Builds a channel of a capacity.
 pub(crate) type Make<M> = fn(Option<usize>) -> Box<dyn Channel<M>>;
 
-/// The library's.
+/// Returns the library's channel.
 pub(crate) fn buffered<M: Machine>(capacity: Option<usize>) -> Box<dyn Channel<M>> {
     Box::new(
         Buffered::on_machine(queue_shape(capacity, 2)).unwrap_or_else(|error| panic!("{error}")),
     )
 }
 
-/// A channel, and what was sent and received.
+/// A channel, with a record of what was sent and received.
 pub(crate) struct Awaiting<M: Machine> {
     channel: Box<dyn Channel<M>>,
     ledger: Arc<Ledger>,
@@ -198,7 +199,7 @@ where
         received
     }
 
-    /// Polls a future that sends. Returns its entry and whether the item was sent.
+    /// Polls a future that sends, once. Returns its entry and whether the item was sent.
     fn poll_send_once(&self, cpu: &M::Cpu, processor: usize) -> (Entry, bool) {
         let (mut item, mut entry) = (Some(self.ledger.parcel(processor)), Entry::EMPTY);
         let number = item.as_ref().map_or(0, Parcel::number);
@@ -248,7 +249,7 @@ where
         }
     }
 
-    /// Receives what is left; then each item that was sent was received once.
+    /// Receives the items that are left, and checks that each item that was sent was received once.
     pub(crate) fn settle(self, cpu: &M::Cpu) {
         self.channel.close_on(cpu);
         while let Ok(item) = self.channel.recv_on(cpu) {
@@ -263,11 +264,11 @@ where
     }
 }
 
-/// What each processor does, for channels of some capacities; 0: without a bound.
+/// The steps of each processor, and the capacities of the channels; 0: unbounded.
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// How often processors are preempted where every schedule is tried.
+    /// Number of preemptions where every schedule is tried.
     pub(crate) preemptions: usize,
     pub(crate) capacities: &'static [usize],
     pub(crate) programs: &'static [&'static [Step]],
@@ -275,10 +276,12 @@ pub(crate) struct Case {
 
 use Step::{
     AwaitAll, AwaitRecv, AwaitRecvBeside, AwaitSend, AwaitSendBeside, BlockRecv, BlockSend, Close,
+    GiveUpRecv,
 };
 
-/// All of them end whatever the order, unless a wake-up is lost. Each receives as much as it sends: with items left
-/// inside, a queue may be full with fewer items than its capacity.
+/// In all cases every schedule ends, unless a wake-up is lost. Each processor receives as many
+/// items as it sends: with items left inside, a queue may be full with fewer items than its
+/// capacity.
 pub(crate) const CASES: [Case; 10] = [
     Case {
         name: "one_item",
@@ -339,5 +342,51 @@ pub(crate) const CASES: [Case; 10] = [
         preemptions: 3,
         capacities: &[1],
         programs: &[&[AwaitSend, AwaitSend], &[Close]],
+    },
+];
+
+/// Larger than those for every schedule.
+pub(crate) const LARGE: [Case; 4] = [
+    Case {
+        name: "tasks_and_threads",
+        preemptions: 0,
+        capacities: &[0, 1, 3],
+        programs: &[
+            &[AwaitSend, AwaitSend, AwaitSend],
+            &[BlockSend, BlockSend, BlockSend],
+            &[AwaitRecv, AwaitRecv, AwaitRecv],
+            &[BlockRecv, BlockRecv, BlockRecv],
+        ],
+    },
+    Case {
+        name: "receivers_give_up",
+        preemptions: 0,
+        capacities: &[0, 9],
+        programs: &[
+            &[GiveUpRecv, GiveUpRecv, GiveUpRecv],
+            &[GiveUpRecv, GiveUpRecv],
+            &[AwaitRecv, AwaitRecv],
+            &[AwaitRecv, BlockRecv],
+            &[AwaitSend, BlockSend, BlockSend, AwaitSend],
+        ],
+    },
+    // Found a task that was woken while it got an earlier item, and used up the wake-up of a later one.
+    Case {
+        name: "both_give_up",
+        preemptions: 0,
+        capacities: &[1, 2],
+        programs: &[
+            &[AwaitSendBeside, AwaitSendBeside],
+            &[AwaitSendBeside, AwaitSend],
+            &[AwaitSend, BlockSend],
+            &[AwaitRecv, AwaitRecvBeside, AwaitRecv],
+            &[BlockRecv, AwaitRecvBeside, AwaitRecvBeside],
+        ],
+    },
+    Case {
+        name: "all_are_told",
+        preemptions: 0,
+        capacities: &[0, 1],
+        programs: &[&[AwaitAll], &[AwaitAll], &[AwaitAll], &[AwaitSend, AwaitSend, Close]],
     },
 ];

@@ -1,44 +1,47 @@
-//! Barriers that are wrong on purpose.
+//! Barriers with deliberate errors.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use throng::ShapeError;
-use throng::barrier::{About, Broken, Meeting, Method, Registered, Shape, Tally};
 use throng::machine::{Line, Machine, Place, WayOut, Word};
+use throng::structures::barrier::{About, Broken, Meeting, Method, Registered, Shape, Tally};
 use throng_check::workload::Entrance;
 
 const fn about(name: &'static str) -> About {
-    About { name, summary: "", paper: "" }
+    About::new(name, "", "")
 }
 
 fn word<M: Machine>(value: u64, name: &'static str, index: usize) -> Line<M::Word> {
     Line::word::<M>(value, Place::named(name).index(index))
 }
 
-/// The broken barriers from which, in some schedule of any world, somebody never comes back.
+/// Returns the broken barriers in which, in some schedule of any world, a member never returns.
 pub(crate) fn hanging<M: Machine>() -> Vec<Registered<M>> {
     vec![
         Registered::of::<CountsDown<M, { COPIES_FLAGS }>>(),
         Registered::of::<OneCounter<M>>(),
         Registered::of::<SwitchesAtOnce<M>>(),
+        Registered::of::<ChildNotReady<M, SETS_BACK_LATE>>(),
     ]
 }
 
-/// As it should be: the checks must not complain.
+/// Without a fault: the checks must not complain.
 pub(crate) const SOUND: u8 = 0;
-/// Flags are set back by a copy of what they were at first.
+/// Flags are reset by a copy of their initial values.
 pub(crate) const COPIES_FLAGS: u8 = 1;
-/// Nothing keeps a member from reading the others' flags before its own can be seen.
+/// No fence between a member's own flag and its reads of the others'.
 pub(crate) const WITHOUT_FENCE: u8 = 2;
-/// Who tells that the round is over does not pass on what was done before.
+/// The member that ends the round does not pass on what was done before.
 pub(crate) const RELAXED_BELL: u8 = 3;
+/// Flags are set back after all were told.
+pub(crate) const SETS_BACK_LATE: u8 = 4;
 
-/// The dynamic f-way barrier of GV93 as the paper's Figure 6 has it, one node of it: `so_far` has a
-/// bit for each member that has yet to come, and whoever finds none goes on.
+/// The dynamic f-way barrier of GV93 as in the paper's Figure 6, with one node: `so_far` has a bit
+/// for each member that has yet to arrive, and a member that finds none goes on.
 ///
-/// Several may find none. If one of them is slow, it sets the flags back when others have come to the
-/// next round, and what these said is lost (Table 1). Sound, `so_far` has the sense of each member, as
-/// in Figure 14.
+/// Several members may find none. A slow one of them then resets the flags when others have arrived
+/// at the next round, and loses their arrivals (Table 1). Without the fault, `so_far` has the sense
+/// of each member, as in Figure 14.
 #[derive(Debug)]
 pub(crate) struct CountsDown<M: Machine, const FAULT: u8> {
     so_far: Line<M::Word>,
@@ -88,7 +91,7 @@ impl<M: Machine, const FAULT: u8> Meeting<M> for CountsDown<M, FAULT> {
             return waited.map(drop).ok_or(Broken);
         }
         if FAULT == COPIES_FLAGS {
-            // BROKEN: others that found all there may have done so long ago.
+            // BROKEN: other members that found all flags may have reset them long ago.
             self.so_far.store(self.expected, Release);
         }
         self.central_sense.signal(local_sense);
@@ -96,8 +99,64 @@ impl<M: Machine, const FAULT: u8> Meeting<M> for CountsDown<M, FAULT> {
     }
 }
 
-/// A central barrier without a sense: members wait on the counter itself, for the last one to set it
-/// back.
+/// One node of the tree barrier of Mellor-Crummey and Scott: member 0 waits until each of the others has cleared its flag,
+/// and sets all flags back.
+#[derive(Debug)]
+pub(crate) struct ChildNotReady<M: Machine, const FAULT: u8> {
+    child_not_ready: Line<M::Word>,
+    sense: Line<M::Word>,
+    have_child: u64,
+}
+
+impl<M: Machine, const FAULT: u8> Method<M> for ChildNotReady<M, FAULT> {
+    const ABOUT: About =
+        about(if FAULT == SOUND { "child-not-ready" } else { "child-not-ready-late" });
+
+    fn build(shape: &Shape) -> Result<Self, ShapeError> {
+        assert!(shape.members < 64, "one word has the flags of all");
+        let have_child = (1 << shape.members) - 2;
+        Ok(ChildNotReady {
+            child_not_ready: word::<M>(have_child, "child not ready", 0),
+            sense: word::<M>(1, "sense", 0),
+            have_child,
+        })
+    }
+}
+
+impl<M: Machine, const FAULT: u8> Meeting<M> for ChildNotReady<M, FAULT> {
+    fn members(&self) -> usize {
+        self.have_child.count_ones() as usize + 1
+    }
+
+    fn meet_on(
+        &self,
+        cpu: &M::Cpu,
+        rank: usize,
+        round: u64,
+        way_out: &WayOut<'_, M>,
+    ) -> Result<(), Broken> {
+        let (flags, sense) = (&self.child_not_ready, round % 2);
+        if rank > 0 {
+            flags.fetch_and(!(1 << rank), SeqCst);
+            flags.wake();
+            let waited = self.sense.sleep_while(cpu, Acquire, way_out, |now| now != sense);
+            return waited.map(drop).ok_or(Broken);
+        }
+        flags.sleep_while(cpu, Acquire, way_out, |flags| flags != 0).ok_or(Broken)?;
+        if FAULT == SETS_BACK_LATE {
+            // BROKEN: a child may have come to the next round before its flag is set back.
+            self.sense.signal(sense);
+            flags.store(self.have_child, Release);
+        } else {
+            flags.store(self.have_child, Relaxed);
+            self.sense.signal(sense);
+        }
+        Ok(())
+    }
+}
+
+/// A central barrier without a sense: members wait on the counter itself until the last one resets
+/// it.
 #[derive(Debug)]
 pub(crate) struct OneCounter<M: Machine> {
     arrived: Line<M::Word>,
@@ -128,14 +187,15 @@ impl<M: Machine> Meeting<M> for OneCounter<M> {
             self.arrived.signal(0);
             return Ok(());
         }
-        // BROKEN: who comes to the next round hides the 0 from those who have yet to see it.
+        // BROKEN: a member that arrives at the next round hides the 0 from members that have not
+        // seen it yet.
         let waited = self.arrived.sleep_while(cpu, Acquire, way_out, |arrived| arrived != 0);
         waited.map(drop).ok_or(Broken)
     }
 }
 
-/// One node of the dynamic f-way barrier as it is in the library: each writes its flag, and who then
-/// finds all there tells all.
+/// One node of the library's dynamic f-way barrier: each member writes its flag, and a member that
+/// then finds all flags releases all.
 #[derive(Debug)]
 pub(crate) struct LastGoesOn<M: Machine, const FAULT: u8> {
     flags: Vec<Line<M::Word>>,
@@ -170,7 +230,7 @@ impl<M: Machine, const FAULT: u8> Meeting<M> for LastGoesOn<M, FAULT> {
         way_out: &WayOut<'_, M>,
     ) -> Result<(), Broken> {
         self.flags[rank].store(round + 1, Release);
-        // BROKEN, with this fault: all may read before what they wrote can be seen.
+        // BROKEN, with this fault: all may read before their own writes are visible.
         if FAULT != WITHOUT_FENCE {
             M::fence(SeqCst);
         }
@@ -188,7 +248,7 @@ impl<M: Machine, const FAULT: u8> Meeting<M> for LastGoesOn<M, FAULT> {
     }
 }
 
-/// A dissemination barrier that ends a step too early, so that nobody has heard of all.
+/// A dissemination barrier that ends a step too early, so that no member has heard of all others.
 #[derive(Debug)]
 pub(crate) struct StopsShort<M: Machine> {
     /// For each step, a flag for each member.
@@ -228,7 +288,7 @@ impl<M: Machine> Meeting<M> for StopsShort<M> {
     }
 }
 
-/// Two barriers. Rank 0 decides at which of them its members meet.
+/// Two barriers. Rank 0 decides which of them its members use.
 #[derive(Debug)]
 pub(crate) struct SwitchesAtOnce<M: Machine> {
     barriers: [Tally<M>; 2],
@@ -257,7 +317,8 @@ impl<M: Machine> Meeting<M> for SwitchesAtOnce<M> {
         way_out: &WayOut<'_, M>,
     ) -> Result<(), Broken> {
         if rank == 0 && round == 1 {
-            // BROKEN: should choose for the round after this one, at which another member may be already.
+            // BROKEN: should choose for the round after this one, since another member may already
+            // be in this one.
             self.chosen.store(1, SeqCst);
         }
         let chosen = &self.barriers[self.chosen.load(SeqCst) as usize];
@@ -265,7 +326,7 @@ impl<M: Machine> Meeting<M> for SwitchesAtOnce<M> {
     }
 }
 
-/// A barrier for whoever comes that may have two leaders. Good for as many visitors as meet.
+/// A barrier for anonymous callers that may have two leaders. Works for `members` callers only.
 #[derive(Debug)]
 pub(crate) struct TwoLeaders<M: Machine> {
     arrived: Line<M::Word>,
@@ -287,7 +348,8 @@ impl<M: Machine> Entrance<M> for TwoLeaders<M> {
     fn wait_on(&self, cpu: &M::Cpu, _seat: &mut usize) -> Result<bool, Broken> {
         let round = self.over.load(Acquire);
         self.arrived.fetch_add(1, AcqRel);
-        // BROKEN: should ask what the addition found. Two who come at once both find all there.
+        // BROKEN: should use the result of the addition. Two members that arrive at once both find
+        // all there.
         let leads = self.arrived.load(Acquire) == (round + 1) * self.members as u64;
         if leads {
             self.over.signal(round + 1);

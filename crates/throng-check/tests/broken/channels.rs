@@ -1,31 +1,31 @@
-//! A channel for tasks that is right, by fences on both sides, and its faults.
+//! A channel for tasks that is correct by fences on both sides, and its faults.
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::task::{Poll, Waker};
 
 use throng::channel::parts::{Entry, Waiters};
 use throng::machine::{Machine, WayOut};
-use throng::pool::{Closed, PopError, PushError, Queue};
+use throng::structures::pool::{Closed, PopError, PushError, Queue};
 use throng_check::workload::{Parcel, queue_shape};
 
 use crate::awaiting::{Channel, Make};
 
-/// As it should be: the checks must not complain.
+/// Without a fault: the checks must not complain.
 pub(crate) const SOUND: u8 = 0;
-/// A task does not look again after it has entered the list.
+/// A task does not check again after it has entered the list.
 const NO_SECOND_LOOK: u8 = 1;
-/// A task looks again, but before it enters the list.
+/// A task checks again, but before it enters the list.
 const LOOKS_TOO_EARLY: u8 = 2;
 /// A task that was woken and gives up does not wake the next one.
 const KEEPS_WAKE_UP: u8 = 3;
-/// A task that has got its item does not wake the next one, though there is more.
+/// A task that has got its item does not wake the next one, though there are more items.
 const LEAVES_THE_REST: u8 = 6;
 /// A close wakes no task.
 const SILENT_CLOSE: u8 = 4;
-/// There are no fences: both sides may miss each other where memory is weak.
+/// No fences: with weak memory both sides may miss each other.
 const NO_FENCES: u8 = 5;
 
-/// The faults that some orders show, and their names.
+/// Returns the faults that some orders show, with their names.
 pub(crate) fn racy<M: Machine>() -> [(&'static str, Make<M>); 3] {
     [
         ("no-second-look", make::<M, NO_SECOND_LOOK>),
@@ -34,22 +34,22 @@ pub(crate) fn racy<M: Machine>() -> [(&'static str, Make<M>); 3] {
     ]
 }
 
-/// The fault that shows if a task is woken in the middle of a poll.
+/// Returns the fault that shows if a task is woken in the middle of a poll.
 pub(crate) fn leaves_the_rest<M: Machine>() -> Make<M> {
     make::<M, LEAVES_THE_REST>
 }
 
-/// The fault that shows if a task waits for the end.
+/// Returns the fault that shows if a task waits for the end.
 pub(crate) fn silent_close<M: Machine>() -> Make<M> {
     make::<M, SILENT_CLOSE>
 }
 
-/// The fault that weak memory shows.
+/// Returns the fault that weak memory shows.
 pub(crate) fn no_fences<M: Machine>() -> Make<M> {
     make::<M, NO_FENCES>
 }
 
-/// A channel with this fault.
+/// Builds a channel with this fault.
 pub(crate) fn make<M: Machine, const FAULT: u8>(capacity: Option<usize>) -> Box<dyn Channel<M>> {
     Box::new(Fenced::<M, FAULT> {
         queue: Queue::on_machine(queue_shape(capacity, 2)).expect("it can be built"),
@@ -80,7 +80,7 @@ impl<M: Machine, const FAULT: u8> Fenced<M, FAULT> {
         mut attempt: impl FnMut() -> Option<R>,
     ) -> Poll<R> {
         let mut done = attempt();
-        // BROKEN: the change may come between this look and the entry.
+        // BROKEN: the change may come between this check and the entry.
         if done.is_none() && FAULT == LOOKS_TOO_EARLY {
             done = attempt();
         }

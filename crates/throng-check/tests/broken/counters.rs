@@ -1,22 +1,26 @@
-//! Counters that are wrong on purpose.
+//! Counters with deliberate errors.
 
+pub(crate) mod combining;
 pub(crate) mod traced;
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-use throng::counter::diffracting::{Balancer, DiffractingTree, Node, Side, Toggle, Token};
-use throng::counter::{
+use combining::Combining;
+use throng::machine::{Cpu, Line, Machine, PerCpu, Place, Word};
+use throng::structures::counter::diffracting::{
+    Balancer, DiffractingTree, Node, Side, Toggle, Token,
+};
+use throng::structures::counter::{
     About, Consistency, Counting, Locked, Method, Progress, Registered, Shape, ShapeError,
 };
-use throng::lock::Lock;
-use throng::machine::{Cpu, Line, Machine, PerCpu, Place, Word};
+use throng::structures::lock::Lock;
 use traced::Traced;
 
 const fn about(name: &'static str, consistency: Consistency) -> About {
-    About { name, summary: "", paper: "", consistency, progress: Progress::WaitFree }
+    About::new(name, "", "", consistency, Progress::WaitFree)
 }
 
-/// The broken counters whose numbers come out wrong in some schedule of any world.
+/// Returns the broken counters that miscount in some schedule of any world.
 pub(crate) fn miscounting<M: Machine>() -> Vec<Registered<M>> {
     vec![
         Registered::of::<ReadThenAdd<M>>(),
@@ -31,6 +35,7 @@ pub(crate) fn miscounting<M: Machine>() -> Vec<Registered<M>> {
         Registered::of::<Traced<M, { traced::READS_FIRST }>>(),
         Registered::of::<Traced<M, { traced::LEAVES_LATE }>>(),
         Registered::of::<Forgetful<M>>(),
+        Registered::of::<Combining<M, { combining::COMBINES_EARLY }>>(),
     ]
 }
 
@@ -95,7 +100,7 @@ impl<M: Machine> Parts<M> {
         }
     }
 
-    /// The other processor that was last in the slot.
+    /// Returns the other processor that was last in the slot.
     fn swap(&self, token: &Token<'_, M>) -> Option<usize> {
         let me = token.id() as u64 + 1;
         let found = self.slot.swap(me, AcqRel);
@@ -111,7 +116,7 @@ impl<M: Machine> Parts<M> {
 #[derive(Debug)]
 pub(crate) struct TwicePrism<M: Machine> {
     parts: Parts<M>,
-    /// Where each processor is: 1 for waiting here.
+    /// State of each processor: 1 while it waits here.
     waiting: PerCpu<Line<M::Word>>,
 }
 
@@ -218,7 +223,7 @@ impl<M: Machine> Balancer<M> for StoreTimeout<M> {
     }
 }
 
-/// A tree of toggles that says it is linearizable.
+/// A tree of toggles that claims to be linearizable.
 #[derive(Debug)]
 pub(crate) struct Disordered<M: Machine>(DiffractingTree<M, Toggle<M>>);
 
@@ -237,36 +242,36 @@ impl<M: Machine> Method<M> for Disordered<M> {
     }
 }
 
-/// A model of a reactive tree: one counter, or a toggle with two, changed by every number that is
-/// handed out. All of it is in one word; what can go wrong is what happens between a token's visits
-/// to the toggle and to a counter. Good for 250 numbers.
+/// A model of a reactive tree: one counter, or a toggle with two counters, changed by every number
+/// that is handed out. Its whole state is in one word, so only what happens between a token's
+/// visits to the toggle and to a counter can go wrong. Works for 250 numbers.
 #[derive(Debug)]
 pub(crate) struct Folding<M: Machine, const FAULT: u8> {
     books: Line<M::Word>,
 }
 
-/// As it should be: the checks must not complain.
+/// Without a fault: the checks must not complain.
 pub(crate) const SOUND: u8 = 0;
-/// A counter below does not ask tokens which unfolding they come from.
+/// A lower counter does not check which unfolding a token comes from.
 pub(crate) const WITHOUT_VERSIONS: u8 = 1;
-/// A fold switches off both counters, also one that is behind.
+/// A fold switches off both lower counters, even one that is behind.
 pub(crate) const WITHOUT_DRAINING: u8 = 2;
-/// A fold, not an unfolding, makes a new version, so that a counter that is left to drain turns away
-/// those it is there for: RDT97 section 3.1, to the letter.
+/// A fold, instead of an unfolding, makes a new version. So a counter that is left to drain refuses
+/// the very tokens it is kept for: RDT97 section 3.1, to the letter.
 pub(crate) const RAISED_BY_FOLDS: u8 = 3;
 
 #[derive(Clone, Copy, Debug)]
 struct Books {
-    /// Whether there is a toggle with two counters.
+    /// Whether there is a toggle with two lower counters.
     unfolded: bool,
     version: u8,
-    /// The next number of the counter above.
+    /// The next number of the upper counter.
     next: u8,
-    /// Which counter below is next.
+    /// The lower counter that is next.
     toggle: u8,
-    /// How many numbers each counter below has behind it.
+    /// How many numbers each lower counter has handed out.
     below: [u8; 2],
-    /// How many they may have at most.
+    /// The most that they may hand out.
     limit: u8,
 }
 
@@ -304,7 +309,7 @@ impl Books {
         self.unfolded = false;
     }
 
-    /// A number from the counter above, or which counter below to go to, in which version.
+    /// Returns a number of the upper counter, or the lower counter to go to, and its version.
     fn visit(&mut self, fault: u8) -> Result<u8, (u8, u8)> {
         if self.unfolded {
             self.toggle ^= 1;
@@ -316,7 +321,7 @@ impl Books {
         Ok(number)
     }
 
-    /// A number from a counter below, if it is on and has the version that was foretold.
+    /// Returns a number of a lower counter, if it is on and has the expected version.
     fn visit_below(&mut self, side: u8, version: u8, fault: u8) -> Option<u8> {
         // BROKEN, with this fault: should not be open to tokens of another version.
         let is_right = version == self.version || fault == WITHOUT_VERSIONS;
@@ -334,7 +339,7 @@ impl Books {
 }
 
 impl<M: Machine, const FAULT: u8> Folding<M, FAULT> {
-    /// Does all of `visit` at once.
+    /// Makes all of `visit` atomic.
     fn at_once<R>(&self, cpu: &M::Cpu, visit: impl Fn(&mut Books) -> R) -> R {
         for round in 0.. {
             let before = self.books.load(Acquire);
@@ -345,7 +350,7 @@ impl<M: Machine, const FAULT: u8> Folding<M, FAULT> {
             }
             cpu.retry(round);
         }
-        unreachable!("nobody tries so often")
+        unreachable!("no call tries this often")
     }
 }
 
@@ -380,11 +385,11 @@ impl<M: Machine, const FAULT: u8> Method<M> for Folding<M, FAULT> {
     }
 }
 
-/// A lock that excludes, but does not pass on what was written under it.
+/// A lock that excludes, but does not pass on writes made under it.
 #[derive(Debug)]
 pub(crate) struct RelaxedLock<M: Machine>(Line<M::Word>);
 
-// SAFETY: none. This is a lie, for loom to find out.
+// SAFETY: none. This is a lie, which loom must find.
 unsafe impl<M: Machine> Lock<M> for RelaxedLock<M> {
     fn new() -> Self {
         RelaxedLock(Line::word::<M>(0, Place::named("lock")))
@@ -420,7 +425,7 @@ impl<M: Machine> Method<M> for WeaklyLocked<M> {
     }
 }
 
-/// A counter that says it is wait-free but waits for a turn.
+/// A counter that claims to be wait-free but waits for its turn.
 #[derive(Debug)]
 pub(crate) struct TakesTurns<M: Machine> {
     taken: Line<M::Word>,
@@ -430,7 +435,7 @@ pub(crate) struct TakesTurns<M: Machine> {
 impl<M: Machine> Counting<M> for TakesTurns<M> {
     fn next_on(&self, cpu: &M::Cpu) -> u64 {
         let ticket = self.taken.fetch_add(1, AcqRel);
-        // BROKEN: waits for all earlier calls, one of which may never come.
+        // BROKEN: waits for all earlier calls, one of which may be halted.
         self.served.wait_while(cpu, Acquire, |served| served != ticket);
         cpu.pause(1);
         self.served.store(ticket + 1, Release);
@@ -448,21 +453,21 @@ impl<M: Machine> Method<M> for TakesTurns<M> {
         })
     }
 }
-/// Callers gather, and one fetches for all, as in `counter::gathering`; but an answer is overwritten
-/// by the next one, whoever has yet to read it.
+/// Callers gather, and one fetches for all, as in `counter::gathering`. But an answer is
+/// overwritten by the next one before all callers have read it.
 #[derive(Debug)]
 pub(crate) struct Forgetful<M: Machine> {
     root: Line<M::Word>,
-    /// Which batch is open, times 2^32, plus how many numbers it has been asked for.
+    /// Number of the open batch, times 2^32, plus the numbers requested in it.
     open: Line<M::Word>,
-    /// The first number of the last batch that was answered, times 2^32, plus how many batches were.
+    /// First number of the last answered batch, times 2^32, plus the number of batches answered.
     answer: Line<M::Word>,
 }
 
 const LOW: u64 = (1 << 32) - 1;
 
 impl<M: Machine> Forgetful<M> {
-    /// Waits until so many batches have been answered.
+    /// Waits until `batches` batches have been answered.
     fn answered(&self, cpu: &M::Cpu, batches: u64) -> u64 {
         self.answer.wait_while(cpu, Acquire, |answer| answer & LOW < batches) >> 32
     }
@@ -478,7 +483,7 @@ impl<M: Machine> Counting<M> for Forgetful<M> {
         self.answered(cpu, batch);
         let asked = self.open.swap((batch + 1) << 32, AcqRel) & LOW;
         let first = self.root.fetch_add(asked, AcqRel);
-        // BROKEN: should first see to it that everyone has read what is there.
+        // BROKEN: should first make sure that all callers have read the last answer.
         self.answer.store(first << 32 | (batch + 1), Release);
         first
     }

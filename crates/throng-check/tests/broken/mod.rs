@@ -1,6 +1,6 @@
-//! What is wrong on purpose. A check that does not catch it checks nothing.
+//! Structures with deliberate errors. A check that does not catch them checks nothing.
 //!
-//! Each is wrong in one place only, marked `BROKEN`; the rest is as it should be.
+//! Each is wrong in one place only, marked `BROKEN`; the rest is correct.
 
 #![allow(dead_code, reason = "each test binary uses some of them")]
 

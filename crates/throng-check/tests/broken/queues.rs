@@ -1,8 +1,9 @@
-//! Queues that are wrong on purpose.
+//! Queues with deliberate errors.
 //!
-//! Two sound ones, each with its faults: [`Ring`] is tickets and turns, where faults are races; [`Locked`]
-//! is a deque under a lock, where faults are plain mistakes. Neither survives a processor that is halted;
-//! [`Snapshots`] and [`Tickets`] do, and have no faults. All are built on words, so that worlds see what they do.
+//! Two correct ones have faults: [`Ring`] has tickets and turns, and its faults are races;
+//! [`Locked`] is a deque under a lock, and its faults are plain mistakes. Neither survives a
+//! processor that is halted. [`Snapshots`] and [`Tickets`] do, and have no faults. All are built on
+//! words, which worlds can observe.
 
 pub(crate) mod locked;
 pub(crate) mod pops_then_pushes;
@@ -20,7 +21,7 @@ pub(crate) use ring::Ring;
 pub(crate) use snapshots::Snapshots;
 pub(crate) use tickets::Tickets;
 
-/// As it should be: the checks must not complain.
+/// Without a fault: the checks must not complain.
 pub(crate) const SOUND: u8 = 0;
 
 const CAN: Can = Can { survive_halts: false, ..Can::ALL };
@@ -37,18 +38,18 @@ fn of_ring<M: Machine, const FAULT: u8>(name: &'static str) -> Kind<M> {
     kind(name, |capacity, _| Box::new(Ring::<M, FAULT>::new(capacity)))
 }
 
-/// The same as something that promises no order.
+/// Declares the same queue as unordered.
 fn unordered<M: Machine>(name: &'static str, kind: Kind<M>) -> Kind<M> {
     Kind { name, order: Order::Unordered, ..kind }
 }
 
-/// Whether calls take a lock.
+/// Returns whether calls take a lock.
 pub(crate) fn is_locked<M: Machine>(kind: &Kind<M>) -> bool {
     ["locked", "stack"].contains(&kind.name)
 }
 
-/// Those that are right. How patient [`Tickets`] are depends on the world: where every look is a branch,
-/// they look once.
+/// Returns the correct queues. `PATIENCE` of [`Tickets`] depends on the world: where every look is
+/// a branch, they look once.
 pub(crate) fn sound<M: Machine, const PATIENCE: u32>() -> Vec<Kind<M>> {
     let snapshots: fn(_, _) -> AnyStore<M> = |capacity, _| Box::new(Snapshots::<M>::new(capacity));
     vec![
@@ -60,14 +61,14 @@ pub(crate) fn sound<M: Machine, const PATIENCE: u32>() -> Vec<Kind<M>> {
     ]
 }
 
-/// A queue whose pops are late to give room back: too late for [`Fullness::ItemsAndPushes`].
+/// Returns a queue whose pops return room late: too late for [`Fullness::ItemsAndPushes`].
 pub(crate) fn tickets<M: Machine, const PATIENCE: u32>() -> Kind<M> {
     Kind::new("tickets", Order::Fifo, Can::ALL, |capacity, _| {
         Box::new(Tickets::<M, PATIENCE>::new(capacity))
     })
 }
 
-/// Those with a plain mistake: some programs show it in every schedule.
+/// Returns the queues with a plain mistake, which some programs show in every schedule.
 pub(crate) fn mistaken<M: Machine>() -> Vec<Kind<M>> {
     vec![
         of_locked::<M, { locked::LAST_FIRST }>("last-first"),
@@ -85,6 +86,15 @@ pub(crate) fn mistaken<M: Machine>() -> Vec<Kind<M>> {
     ]
 }
 
+/// Those with a mistake once in thousands of calls: a long record shows it.
+pub(crate) fn rarely_mistaken<M: Machine>() -> Vec<Kind<M>> {
+    vec![
+        of_locked::<M, { locked::SWAPS_RARELY }>("swaps-rarely"),
+        of_locked::<M, { locked::SAYS_EMPTY_RARELY }>("says-empty-rarely"),
+        unordered("pool-says-empty-rarely", of_locked::<M, { locked::SAYS_EMPTY_RARELY }>("")),
+    ]
+}
+
 /// Those with a race: some schedules show it.
 pub(crate) fn racy<M: Machine>() -> Vec<Kind<M>> {
     vec![
@@ -95,8 +105,8 @@ pub(crate) fn racy<M: Machine>() -> Vec<Kind<M>> {
     ]
 }
 
-/// Those in which two may use a slot at the same time. Not for real threads. Also, whose turn it is may be
-/// lost, and somebody waits for ever.
+/// Returns the queues in which two processors may use a slot at the same time. Not for real
+/// threads. A turn may also be lost, and then a processor waits for ever.
 pub(crate) fn overlapping<M: Machine>() -> Vec<Kind<M>> {
     vec![
         of_ring::<M, { ring::TICKET_TWICE }>("ticket-twice"),
@@ -105,12 +115,12 @@ pub(crate) fn overlapping<M: Machine>() -> Vec<Kind<M>> {
     ]
 }
 
-/// Does not pass on what was written into a slot.
+/// Returns the queue that does not pass on what was written into a slot.
 pub(crate) fn relaxed<M: Machine>() -> Kind<M> {
     of_ring::<M, { ring::RELAXED }>("relaxed")
 }
 
-/// Who waits for an item is not told that it was closed.
+/// Returns the queue that does not wake waiting consumers when it is closed.
 pub(crate) fn deaf<M: Machine>() -> Kind<M> {
     of_ring::<M, { ring::DEAF }>("deaf")
 }
@@ -128,10 +138,10 @@ fn patiently<M: Machine, R>(
         }
         cpu.retry(round);
     }
-    unreachable!("nobody tries that often")
+    unreachable!("no call tries this often")
 }
 
-/// The waiting forms, by trying again and again.
+/// The waiting forms, by retrying.
 macro_rules! waiting_forms {
     () => {
         fn push_on(
@@ -155,7 +165,7 @@ macro_rules! waiting_forms {
         fn pop_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<Parcel, PopError> {
             let popped = super::patiently(cpu, way_out, || match self.try_pop_on(cpu) {
                 Err(PopError::Empty) => None,
-                // BROKEN: nobody else will come.
+                // BROKEN: no other item will come.
                 Err(PopError::Closed) if FAULT == DEAF => None,
                 answer => Some(answer),
             });

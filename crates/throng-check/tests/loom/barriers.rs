@@ -1,15 +1,15 @@
-//! Each barrier with 2 and 3 members, and whoever comes.
+//! Each barrier with 2 and 3 members, and with anonymous callers.
 
 use libtest_mimic::Trial;
-use throng::barrier::{FanIn, Flags, Registered, Reinit, Shape, WakeUp, methods};
 use throng::machine::Cpu;
+use throng::structures::barrier::{FanIn, Flags, Registered, Reinit, Shape, WakeUp, methods};
 use throng_check::workload::{ObservedEntrance, ObservedMeeting, ObservedTeam, alternating};
 use throng_check::worlds::Loom;
 
 use crate::broken::barriers as broken;
 use crate::harness::{self, is_caught, passes};
 
-/// So many members, rounds, and preemptions.
+/// Numbers of members, rounds and preemptions.
 #[derive(Clone, Copy)]
 struct Size {
     members: usize,
@@ -48,8 +48,8 @@ fn come(method: Registered<Loom>, shape: Shape, visits: &'static [u64], preempti
     );
 }
 
-/// The member of the highest rank leaves after a round: the others meet once, and are told in the
-/// next round.
+/// The member of the highest rank leaves after a round. The others complete that round, and get an
+/// error in the next one.
 fn one_leaves(method: Registered<Loom>, size: Size) {
     let last = size.members - 1;
     Loom::explore(
@@ -67,19 +67,26 @@ fn one_leaves(method: Registered<Loom>, size: Size) {
     );
 }
 
-/// The shapes that a method tells apart, with their names.
+/// Returns the shapes that differ for a method, with their names.
 fn shapes(method: &Registered<Loom>, members: usize) -> Vec<(String, Shape)> {
     let usual = Shape::for_members(members);
     let mut shapes = vec![("usual".to_owned(), usual.clone())];
     let (packed, padded) = (Flags::Packed, Flags::Padded);
     let mut add = |fan_in, flags, wake_up, reinit| {
         let name = format!("{fan_in}_way_{flags:?}_{wake_up:?}_{reinit:?}").to_lowercase();
-        let shape = Shape { fan_in: FanIn::Fixed(fan_in), flags, wake_up, reinit, ..usual.clone() };
+        let shape = usual.clone().fan_in(FanIn::Fixed(fan_in));
+        let shape = shape.flags(flags).wake_up(wake_up).reinit(reinit);
         shapes.push((name, shape));
     };
     match method.about.name {
-        "shaped" | "tally" | "count-and-release" | "central" | "alternating" => {}
+        "shaped" | "tally" | "count-and-release" | "central" | "central-locked" | "alternating" => {
+        }
         "dissemination" => add(2, padded, WakeUp::Global, Reinit::Clear),
+        // Their flags are bytes of a word, or they have none.
+        "combining-tree-locked"
+        | "mcs-tree-bytes"
+        | "dynamic-fway-bytes"
+        | "dynamic-fway-all-go-on" => add(2, packed, WakeUp::Tree, Reinit::Count),
         _ => {
             add(2, packed, WakeUp::Tree, Reinit::Count);
             add(2, padded, WakeUp::Global, Reinit::Count);
@@ -89,7 +96,7 @@ fn shapes(method: &Registered<Loom>, members: usize) -> Vec<(String, Shape)> {
     shapes
 }
 
-/// How far loom comes with a method in some seconds: preemptions, where nothing else is said.
+/// The runs that loom completes for a method in some seconds: preemptions, unless stated otherwise.
 #[derive(Clone, Copy)]
 struct Plan {
     of_two: usize,
@@ -100,7 +107,7 @@ struct Plan {
     of_three_once: usize,
     of_visitors: usize,
     visits: &'static [u64],
-    /// Of more visitors than seats.
+    /// For more callers than seats.
     of_crowd: usize,
 }
 
@@ -116,8 +123,16 @@ impl Plan {
             of_crowd: 1,
         };
         match method {
-            // In every step all write and all wait, so there is more to try than in trees.
+            // In every step all members write and all wait, so there is more to try than in trees.
             "dissemination" => Plan { of_three_once: 1, of_crowd: 0, ..usual },
+            // Contenders, which programs do not use. At each lock all may wait for each other.
+            "central-locked"
+            | "combining-tree-locked"
+            | "mcs-tree-bytes"
+            | "dynamic-fway-bytes"
+            | "dynamic-fway-all-go-on" => {
+                Plan { of_two: 2, rounds_of_two: 2, of_three_once: 1, of_crowd: 0, ..usual }
+            }
             // Four rounds, so that both methods have been left.
             "alternating" => Plan {
                 rounds_of_two: 5,
@@ -157,7 +172,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         add(Size::new(2, plan.rounds_of_two, plan.of_two + more), usize::MAX);
         add(Size::new(3, 2, plan.of_three), usize::MAX);
         if plan.of_three_once > plan.of_three {
-            // What shapes differ in can be seen with fewer.
+            // Fewer preemptions show the differences of shapes.
             add(Size::new(3, 2, plan.of_three_once + more), 1);
         }
         for size in [Size::new(2, 2, 2 + more), Size::new(3, 2, plan.of_three)] {
@@ -177,12 +192,13 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// What loom says when a wait never ends.
+/// Loom's message when a wait never ends.
 const HANGS: &str = "exceeded maximum number of branches";
 
 fn broken_trials() -> Vec<Trial> {
     use broken::{
-        CountsDown, LastGoesOn, RELAXED_BELL, SOUND, StopsShort, TwoLeaders, WITHOUT_FENCE,
+        ChildNotReady, CountsDown, LastGoesOn, RELAXED_BELL, SOUND, StopsShort, TwoLeaders,
+        WITHOUT_FENCE,
     };
 
     let caught = |method: Registered<Loom>, size: Size, words| {
@@ -191,18 +207,22 @@ fn broken_trials() -> Vec<Trial> {
         is_caught(name, words, move || meet(method, shape, size))
     };
     let two = Size::new(2, 2, 2);
-    let mut trials: Vec<Trial> =
-        broken::hanging().into_iter().map(|method| caught(method, two, HANGS)).collect();
+    // Loom did not catch this one with up to 4 preemptions. Shuttle and the simulator do.
+    let found = |method: &Registered<Loom>| method.about.name != "child-not-ready-late";
+    let hanging = broken::hanging().into_iter().filter(found);
+    let mut trials: Vec<Trial> = hanging.map(|method| caught(method, two, HANGS)).collect();
     trials.push(caught(Registered::of::<LastGoesOn<Loom, WITHOUT_FENCE>>(), two, HANGS));
     let relaxed = Registered::of::<LastGoesOn<Loom, RELAXED_BELL>>();
-    // Of two, each has the other's work by way of the fences.
+    // With two members, each has the other's work by way of the fences.
     let three = Size::new(3, 2, 1);
     trials.push(caught(relaxed, three, "Causality violation"));
     trials.push(caught(Registered::of::<StopsShort<Loom>>(), three, "Causality violation"));
 
-    for sound in
-        [Registered::of::<CountsDown<Loom, SOUND>>(), Registered::of::<LastGoesOn<Loom, SOUND>>()]
-    {
+    for sound in [
+        Registered::of::<CountsDown<Loom, SOUND>>(),
+        Registered::of::<ChildNotReady<Loom, SOUND>>(),
+        Registered::of::<LastGoesOn<Loom, SOUND>>(),
+    ] {
         for size in [two, three] {
             let name = format!(
                 "barriers::broken::but-for-its-faults::{}::{}",

@@ -1,15 +1,20 @@
 //! Each counter with 2 and 3 processors.
 
+use std::sync::Mutex;
+
 use libtest_mimic::Trial;
-use throng::counter::{Progress, Registered, Shape, methods};
+use throng::machine::Cpu;
+use throng::structures::counter::self_tuning::parts::{Kind, Link, Position, Traces};
+use throng::structures::counter::{Progress, Registered, Shape, methods};
 use throng_check::workload::Observed;
-use throng_check::worlds::Loom;
+use throng_check::worlds::{Loom, LoomCpu};
 
 use crate::broken::counters as broken;
+use crate::broken::counters::combining::{self, Combining};
 use crate::broken::counters::traced::{self, Traced};
 use crate::harness::{self, is_caught, passes};
 
-/// So many processors, calls each, preemptions, and the width of the counter.
+/// Numbers of processors, calls of each, and preemptions, and the width of the counter.
 #[derive(Clone, Copy)]
 struct Size {
     processors: usize,
@@ -43,21 +48,27 @@ fn explore(method: Registered<Loom>, size: Size) {
     );
 }
 
-/// The runs for one method.
-fn sizes(method: &Registered<Loom>, more: usize) -> Vec<Size> {
-    // Two processors that wait can hand the turn to each other for ever while a third is stopped,
-    // and loom follows them. So where processors wait, three of them are stopped once only; twice
-    // in those methods that are known to come to an end.
+/// Returns the number of preemptions of three processors.
+///
+/// Two waiting processors can pass the turn to each other for ever while a third is stopped, and loom follows them. So
+/// where processors wait, three of them get one preemption. Methods that are known to end get two.
+pub(crate) fn preemptions_of_three(method: &Registered<Loom>, more: usize) -> usize {
     let name = method.about.name;
-    let comes_to_an_end =
-        ["combining-tree", "gathering"].contains(&name) || name.starts_with("diffracting");
-    let of_three = match method.about.progress {
+    let comes_to_an_end = ["combining-tree", "gathering"].contains(&name)
+        || name.starts_with("diffracting") && name != "diffracting-locked-leaves";
+    match method.about.progress {
         Progress::Blocking => 1 + usize::from(comes_to_an_end),
         Progress::LockFree | Progress::WaitFree => 2 + more,
-    };
-    // A call of a tree that changes takes three times as many steps as others, since it also changes
-    // the tree.
-    let changes = name == "reactive" || name.starts_with("self-tuning");
+    }
+}
+
+/// Returns the runs for one method.
+fn sizes(method: &Registered<Loom>, more: usize) -> Vec<Size> {
+    let name = method.about.name;
+    let of_three = preemptions_of_three(method, more);
+    // A call of a tree that changes takes three times the steps of others, since it also changes
+    // the tree; so does one of a tree with locks.
+    let changes = name == "reactive" || name.starts_with("self-tuning") || name.contains("-locked");
     let of_three_calls = if changes { 2 + more } else { 3 + more };
     let mut sizes = vec![
         Size::new(2, 2, 3 + more, 1),
@@ -74,9 +85,50 @@ fn sizes(method: &Registered<Loom>, more: usize) -> Vec<Size> {
     sizes
 }
 
+/// The trace lemma of the self-tuning trees, with a third processor that completes moves.
+fn positions_are_exact() {
+    struct Followed {
+        traces: Traces<Loom>,
+        link: Link<Loom>,
+        went: Mutex<Option<Kind>>,
+        found: Mutex<Option<Position>>,
+    }
+    impl Followed {
+        /// Returns the position of processor 0.
+        fn position(&self) -> Option<Position> {
+            self.traces.positions(|_| &self.link).next()
+        }
+    }
+    let setup = || {
+        let traces = Traces::default();
+        // Only traces that were used are looked at.
+        let _ = traces.of(0);
+        Followed { traces, link: Link::new(1), went: Mutex::default(), found: Mutex::default() }
+    };
+    let body = |followed: &Followed, cpu: &LoomCpu| match cpu.id() {
+        0 => {
+            let went = followed.traces.of(0).follow(1, &followed.link);
+            *followed.went.lock().unwrap() = Some(went);
+        }
+        1 => {
+            followed.link.set(Kind::Balancer);
+            *followed.found.lock().unwrap() = followed.position();
+        }
+        _ => drop(followed.position()),
+    };
+    let verify = |followed: &Followed| {
+        let went = followed.went.lock().unwrap().expect("it has followed the link");
+        let found = followed.found.lock().unwrap().expect("there is a trace");
+        // Found outside, it goes the new way.
+        let goes = if found == Position::At(Kind::Leaf, 1) { Kind::Leaf } else { Kind::Balancer };
+        assert_eq!(went, goes, "broke its promise: found {found:?}");
+    };
+    Loom::explore(3, 3, setup, body, verify);
+}
+
 pub(crate) fn trials() -> Vec<Trial> {
     let more = usize::from(harness::effort() > 1);
-    let mut trials = Vec::new();
+    let mut trials = vec![passes("self-tuning::positions_are_exact".into(), positions_are_exact)];
     for method in methods::<Loom>() {
         for size in sizes(&method, more) {
             trials.push(passes(size.name(&method), move || explore(method, size)));
@@ -101,6 +153,9 @@ pub(crate) fn trials() -> Vec<Trial> {
     let sound = Registered::of::<Traced<Loom, { traced::AS_IT_SHOULD }>>();
     let once = Size { preemptions: 1, ..size };
     trials.push(passes("broken::but-for-its-faults::traced".into(), move || explore(sound, once)));
+    let sound = Registered::of::<Combining<Loom, { combining::AS_IT_SHOULD }>>();
+    let name = "broken::but-for-its-faults::combines".into();
+    trials.push(passes(name, move || explore(sound, once)));
     let weakly_locked = Registered::of::<broken::WeaklyLocked<Loom>>();
     trials.push(is_caught("broken::weakly-locked".into(), "Causality violation", move || {
         explore(weakly_locked, size);

@@ -13,13 +13,15 @@ mod barriers;
 mod channels;
 mod counters;
 mod indices;
+mod orders;
 mod queues;
 
 fn main() {
     let mut trials = counters::trials();
+    trials.extend(orders::trials());
     trials.extend(barriers::trials());
     trials.extend(indices::trials());
     trials.extend(queues::trials());
     trials.extend(channels::trials());
-    harness::run(trials);
+    harness::run_in_processes(trials);
 }

@@ -1,21 +1,29 @@
 //! Each queue with 2 and 3 processors.
 
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
 use libtest_mimic::Trial;
-use throng::machine::Cpu;
-use throng_check::workload::Step::{Close, Pop, PopAll, PopFor, Push, PushFor, TryPop, TryPush};
-use throng_check::workload::{ForcedQueue, Kind, ObservedQueue, Step, kinds};
+use throng::machine::{Cpu, Line, Place, WayOut, Word};
+use throng::structures::counter::Hardware;
+use throng::structures::pool::{JobQueue, Pool, PoolShape, PushError, Queue, QueueShape};
+use throng_check::spec::queue::{Fullness, Order};
+use throng_check::workload::Step::{
+    Close, Pop, PopAll, PopFor, Push, PushFor, TryPop, TryPopMany, TryPush,
+};
+use throng_check::workload::{Can, ForcedQueue, Kind, ObservedQueue, Step, kinds, queue_shape};
 use throng_check::worlds::Loom;
 
 use crate::broken::queues as broken;
 use crate::harness::{self, is_caught, is_caught_by_either, passes};
 
-/// What each processor does.
+/// The steps of each processor.
 #[derive(Clone, Copy)]
 struct Case {
     name: &'static str,
     programs: &'static [&'static [Step]],
     preemptions: usize,
-    /// For which capacities; 0: none.
+    /// The capacities; 0: unbounded.
     capacities: &'static [usize],
     blocks: &'static [usize],
 }
@@ -33,22 +41,22 @@ impl Case {
         Case { capacities, ..self }
     }
 
-    /// How often processors are preempted. Two that wait can hand the turn to each other for ever while a
-    /// third is stopped, and loom follows them: where calls may wait for each other, three are stopped
-    /// once only.
+    /// Returns the number of preemptions. Two waiting processors can pass the turn to each other
+    /// for ever while a third is stopped, and loom follows them. So where calls may wait for each
+    /// other, three processors get one preemption.
     fn preemptions(&self, kind: &Kind<Loom>, more: usize) -> usize {
         let is_three = self.programs.len() > 2;
         if is_three && !kind.can.survive_halts && kind.preemptions[1] > 1 {
             return 1;
         }
-        // Waits of three take minutes with a preemption more.
+        // With another preemption, waits of three processors take minutes.
         let most = kind.preemptions[usize::from(is_three)]
             .saturating_sub(usize::from(is_three && self.waits()));
         self.preemptions.min(most).saturating_add(more)
     }
 
     fn waits(&self) -> bool {
-        let waits = |step: &Step| !matches!(step, TryPush | TryPop | Close);
+        let waits = |step: &Step| !matches!(step, TryPush | TryPop | TryPopMany(_) | Close);
         self.programs.iter().any(|steps| steps.iter().any(waits))
     }
 
@@ -76,14 +84,14 @@ impl Case {
     }
 }
 
-/// What happens to what is inside at the end.
+/// The fate of the items that are inside at the end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ending {
-    /// It is popped.
+    /// They are popped.
     Emptied,
-    /// It is dropped with the queue.
+    /// They are dropped with the queue.
     LeftInside,
-    /// It is popped; and until then nobody is told anything but by the queue.
+    /// They are popped. Until then only the queue synchronises the processors.
     Untold,
 }
 
@@ -97,7 +105,23 @@ impl Ending {
     }
 }
 
-const CASES: [Case; 20] = [
+/// A pool's leaf begins with 4 slots for large jobs; an unbounded queue with one, and each ring is twice as large.
+const RINGS: [Case; 4] = [
+    Case::new(
+        "grows",
+        2,
+        &[&[TryPush, TryPush, TryPush, TryPush, TryPush, TryPop], &[TryPop, TryPop]],
+    ),
+    Case::new(
+        "grows_with_what_it_took",
+        2,
+        &[&[TryPush, TryPush, TryPush], &[TryPop, TryPush, TryPush, TryPush, TryPush]],
+    ),
+    Case::new("both_grow", 2, &[&[TryPush, TryPush, TryPush], &[TryPush, TryPush, TryPop]]),
+    Case::new("two_pop_while_it_grows", 2, &[&[TryPush, TryPush, TryPush], &[TryPop], &[TryPop]]),
+];
+
+const CASES: [Case; 23] = [
     Case::new("push_and_pop", 3, &[&[TryPush, TryPush], &[TryPop, TryPop]]),
     Case::new("both_do_both", 3, &[&[TryPush, TryPop], &[TryPush, TryPop]]),
     Case::new("pop_and_push", 3, &[&[TryPush, TryPop, TryPush], &[TryPop, TryPush]])
@@ -112,6 +136,9 @@ const CASES: [Case; 20] = [
     Case::new("close_and_pop", 3, &[&[TryPush, Close], &[TryPop, TryPop, TryPop]]),
     Case::new("both_close", 3, &[&[Close, TryPush], &[TryPush, Close, TryPop]]),
     Case::new("one_closes", 2, &[&[TryPush, TryPush], &[TryPop, TryPop], &[Close]]),
+    Case::new("many", 3, &[&[TryPush, TryPush, TryPush], &[TryPopMany(2), TryPopMany(3)]]),
+    Case::new("two_pop_many", 2, &[&[TryPush, TryPush], &[TryPopMany(2)], &[TryPopMany(2)]]),
+    Case::new("many_or_one", 2, &[&[TryPush, TryPush, TryPop], &[TryPopMany(2), TryPush]]),
     Case::new("wait", 3, &[&[Push, Push], &[Pop, Pop]]),
     Case::new("wait_crossed", 3, &[&[Push, Pop], &[Push, Pop]]),
     Case::new("two_wait", 1, &[&[Push, Push], &[Pop], &[Pop]]),
@@ -127,7 +154,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     for kind in kinds::<Loom>() {
         let is_large = kind.preemptions[0] < 2;
         for case in CASES {
-            // What touches many words is tried in fewer sizes, unless there is time.
+            // Programs that touch many words are tried in fewer sizes, unless there is time.
             let blocks = if is_large && more == 0 { &case.blocks[1..] } else { case.blocks };
             let endings = match case.name {
                 "both_do_both" | "three_blocks" if is_large && more == 0 => &[Ending::Emptied][..],
@@ -138,16 +165,32 @@ pub(crate) fn trials() -> Vec<Trial> {
             };
             trials.extend(trials_of(kind, case, blocks, endings, more));
         }
+        for case in RINGS {
+            let case = case.with_capacities(&[0]);
+            trials.extend(trials_of(kind, case, &[1], &[Ending::Emptied], more));
+        }
     }
     for kind in broken::sound::<_, 1>() {
-        // Who waits for the lock again and again writes it each time, and loom would show another that
-        // waits for it the old values for ever; three of them hand the turn to each other for ever.
+        // A processor that retries the lock writes it each time. Loom would show a waiting one the
+        // old values for ever, and three processors pass the turn to each other for ever.
         let is_apt =
             |case: &Case| !broken::is_locked(&kind) || !case.waits() && case.programs.len() == 2;
         for case in CASES.into_iter().filter(is_apt) {
             trials.extend(trials_of(kind, case, &[1], &[Ending::Emptied], 0));
         }
     }
+    for case in CASES {
+        trials.extend(trials_of(drawing(), case, &[2], &[Ending::Emptied], more));
+    }
+    for kind in kinds::<Loom>().into_iter().filter(|kind| kind.can.be_closed) {
+        trials.extend(without_light_fences(kind));
+    }
+    trials.push(passes("queues::pool::ring_begins_again::preempted_1".into(), || {
+        ring_begins_again(1)
+    }));
+    trials.push(passes("queues::pool::last_job::preempted_2".into(), || last_job(2)));
+    trials.push(passes("queues::job_queue::preempted_2".into(), || job_queue(2)));
+    trials.push(passes("queues::forced::closed::preempted_2".into(), || forced_while_closed(2)));
     trials.extend([1, 2].map(|capacity| {
         let name = format!("queues::forced::capacity_{capacity}");
         passes(name, move || forced(move || ForcedQueue::new(capacity, 2)))
@@ -157,6 +200,141 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials.push(is_caught_by_either("queues::broken::pops-then-pushes".into(), either, caught));
     trials.extend(broken_trials());
     trials
+}
+
+/// The queue after collisions: the first pop draws a ticket before it looks.
+fn drawing() -> Kind<Loom> {
+    let build = |capacity, block| {
+        let queue = Queue::on_machine(queue_shape(capacity, block));
+        let queue = queue.unwrap_or_else(|error| panic!("queue: {error}"));
+        queue.pop_by_fetch_add();
+        Box::new(queue) as _
+    };
+    let kind = Kind::new("queue-drawing", Order::Fifo, Can::ALL, build);
+    Kind { preemptions: [1, 1], fullness: Fullness::NotIdle, ..kind }
+}
+
+/// Two processors that push, pop and close where both sides need full fences.
+fn without_light_fences(kind: Kind<Loom>) -> impl Iterator<Item = Trial> {
+    let cases = [
+        "pop_and_push",
+        "wait",
+        "wait_crossed",
+        "wait_for_close",
+        "closed_while_full",
+        "close_and_pop",
+        "give_up",
+    ];
+    let can_have = move |capacity: &usize| kind.can.be_bounded || *capacity == 0;
+    CASES.into_iter().filter(move |case| cases.contains(&case.name)).flat_map(move |case| {
+        case.capacities.iter().copied().filter(can_have).map(move |capacity| {
+            let name = format!(
+                "queues::{}::without_light_fences::{}::capacity_{capacity}",
+                kind.name, case.name
+            );
+            passes(name, move || {
+                Loom::without_light_fences(|| case.run(kind, capacity, 2, Ending::Emptied, 0));
+            })
+        })
+    })
+}
+
+/// Owner and thief want the same job, and know nothing of each other but by the pool.
+fn last_job(preemptions: usize) {
+    Loom::explore_to_the_end(
+        2,
+        preemptions,
+        || {
+            let pool = Pool::<u32, Loom>::on_machine(&PoolShape::DEFAULT.most_moved(0));
+            (pool.expect("a good shape"), AtomicUsize::new(0))
+        },
+        |(pool, taken), cpu| {
+            if cpu.id() == 0 {
+                pool.push_on(cpu, 7).expect("it is open");
+            }
+            if pool.try_pop_on(cpu).is_ok() {
+                taken.fetch_add(1, Relaxed);
+            }
+        },
+        |(pool, taken), _| assert_eq!(taken.into_inner() + pool.len(), 1),
+    );
+}
+
+/// A thief takes the third of four jobs while the owner of the leaf, whose ring has four slots, uses them again.
+fn ring_begins_again(preemptions: usize) {
+    type Large = [u64; 16];
+    Loom::explore_to_the_end(
+        2,
+        preemptions,
+        || {
+            let shape = PoolShape::DEFAULT.most_moved(0);
+            let pool = Pool::<Large, Loom>::on_machine(&shape).expect("a good shape");
+            (pool, Line::word::<Loom>(0, Place::named("turn")))
+        },
+        |(pool, turn), cpu| {
+            let push = |job| pool.push_on(cpu, [job; 16]).expect("it is open");
+            if cpu.id() == 0 {
+                (0..4).for_each(push);
+                turn.store(1, Release);
+                // Then the owner may go on without the lock of the leaf.
+                turn.wait_while(cpu, Acquire, |turn| turn < 2);
+                (4..7).for_each(push);
+            } else {
+                turn.wait_while(cpu, Acquire, |turn| turn < 1);
+                for oldest in 0..3 {
+                    if oldest == 2 {
+                        turn.store(2, Release);
+                    }
+                    assert_eq!(pool.try_pop_on(cpu).map(|job| job[15]), Ok(oldest));
+                }
+            }
+        },
+        |(pool, _), _| assert_eq!(pool.len(), 4),
+    );
+}
+
+/// One processor enqueues two jobs, one after the other in the same element. The other one dequeues them.
+fn job_queue(preemptions: usize) {
+    Loom::explore_to_the_end(
+        2,
+        preemptions,
+        || {
+            let counter = Hardware::<Loom>::on_machine;
+            JobQueue::<u64, Loom, _>::on_machine(1, counter(), counter()).expect("an element")
+        },
+        |queue, cpu| {
+            for job in 0..2 {
+                if cpu.id() == 0 {
+                    queue.enqueue_on(cpu, job);
+                } else {
+                    assert_eq!(queue.dequeue_on(cpu, &WayOut::none()), Some(job));
+                }
+            }
+        },
+        |_, _| {},
+    );
+}
+
+/// One processor forces an item into a full queue, which the other closes: no push succeeds after that.
+fn forced_while_closed(preemptions: usize) {
+    Loom::explore_to_the_end(
+        2,
+        preemptions,
+        || {
+            let shape = QueueShape::tiny(Some(1), 0).spare_slot(true);
+            Queue::<u32, Loom>::on_machine(shape).expect("a capacity above 0")
+        },
+        |queue, cpu| {
+            if cpu.id() == 0 {
+                let _ = queue.try_push_on(cpu, 1);
+                let _ = queue.force_push_on(cpu, 2);
+            } else {
+                assert!(queue.close_on(cpu));
+                assert!(matches!(queue.try_push_on(cpu, 3), Err(PushError::Closed(3))));
+            }
+        },
+        |queue, cpu| assert!(matches!(queue.try_push_on(cpu, 4), Err(PushError::Closed(4)))),
+    );
 }
 
 /// Two processors, with two forced pushes each.
@@ -199,10 +377,10 @@ fn trials_of(
     trials
 }
 
-/// What loom says when a wait never ends.
+/// Loom's message when a wait never ends.
 const HANGS: &str = "exceeded maximum number of branches";
 
-/// All cases for a kind, with small capacities, until one complains.
+/// Runs all cases of a kind, with small capacities, until one complains.
 fn all_cases(kind: Kind<Loom>) {
     for case in CASES {
         for &capacity in case.capacities {

@@ -1,8 +1,8 @@
 //! Every barrier of every shape, under every load.
 
 use proptest::prelude::*;
-use throng::barrier::{FanIn, Flags, Registered, Reinit, Shape, WakeUp, methods};
 use throng::machine::Cpu;
+use throng::structures::barrier::{FanIn, Flags, Registered, Reinit, Shape, WakeUp, methods};
 use throng::topology::Topology;
 use throng_check::workload::{ObservedEntrance, ObservedMeeting};
 use throng_sim::{End, Faults, Sim, Simulation};
@@ -21,14 +21,14 @@ fn fan_ins() -> impl Strategy<Value = FanIn> {
     ]
 }
 
-/// Any shape that every method accepts.
+/// Returns any shape that every method accepts.
 fn shapes() -> impl Strategy<Value = Shape> {
-    (1_usize..50, fan_ins(), any::<[bool; 3]>()).prop_map(|(members, fan_in, choices)| Shape {
-        members,
-        fan_in,
-        flags: if choices[0] { Flags::Packed } else { Flags::Padded },
-        wake_up: if choices[1] { WakeUp::Global } else { WakeUp::Tree },
-        reinit: if choices[2] { Reinit::Clear } else { Reinit::Count },
+    (1_usize..50, fan_ins(), any::<[bool; 3]>()).prop_map(|(members, fan_in, choices)| {
+        Shape::for_members(members)
+            .fan_in(fan_in)
+            .flags(if choices[0] { Flags::Packed } else { Flags::Padded })
+            .wake_up(if choices[1] { WakeUp::Global } else { WakeUp::Tree })
+            .reinit(if choices[2] { Reinit::Clear } else { Reinit::Count })
     })
 }
 
@@ -49,7 +49,7 @@ fn disturbed(processors: usize, seed: u64, delay_one_in: u32, stalls: usize) -> 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
-    /// However it is shaped, for however many, however they are disturbed.
+    /// Holds for any shape, any number of members and any disturbance.
     #[test]
     fn members_meet(
         index in 0_usize..100,
@@ -72,7 +72,7 @@ proptest! {
         prop_assert!(visits.iter().all(|visits| visits.len() as u64 == rounds), "{}", known);
     }
 
-    /// However many come.
+    /// Holds for any number of callers.
     #[test]
     fn whoever_comes_meets(
         index in 0_usize..100,

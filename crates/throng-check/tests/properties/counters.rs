@@ -1,21 +1,18 @@
 //! Every counter of every shape, under every load.
 
 use proptest::prelude::*;
-use throng::counter::{About, Consistency, Registered, Shape, methods};
 use throng::machine::Native;
+use throng::structures::counter::{About, Consistency, Registered, Shape, methods};
 use throng_check::workload::Observed;
 use throng_sim::{End, Faults, Sim, Simulation};
 
-/// Any shape that every method accepts.
+/// Returns any shape that every method accepts.
 fn shapes() -> impl Strategy<Value = Shape> {
     let width = prop::option::of((0_u32..6).prop_map(|k| 1_usize << k));
     (1_usize..300, width, 0_u32..200, 1_usize..9, 0_u32..4).prop_map(
-        |(processors, width, spin, bank, patience)| Shape {
-            width,
-            spin,
-            bank,
-            patience,
-            ..Shape::for_processors(processors)
+        |(processors, width, spin, bank, patience)| {
+            let usual = Shape::for_processors(processors);
+            usual.width(width).spin(spin).bank(bank).patience(patience)
         },
     )
 }
@@ -28,7 +25,7 @@ fn method<M: throng::machine::Machine>(index: usize) -> Registered<M> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// However it is shaped, for however many it was made, however it is disturbed.
+    /// Holds for any shape, any number of processors and any disturbance.
     #[test]
     fn a_disturbed_crowd_is_counted(
         index in 0_usize..100,

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 use throng::machine::{Cpu, Native, WayOut};
-use throng::pool::{PopError, PushError, Queue};
+use throng::structures::pool::{PopError, PushError, Queue};
 use throng_check::workload::{Kind, ObservedQueue, Step, kinds, queue_shape};
 use throng_sim::{End, Faults, Sim, SimCpu, Simulation};
 
-/// What a queue is asked for.
+/// A call of a queue.
 #[derive(Clone, Copy, Debug)]
 enum Ask {
     TryPush,
@@ -33,7 +33,7 @@ fn capacities() -> impl Strategy<Value = Option<usize>> {
     prop::option::of(prop_oneof![1_usize..5, 5_usize..40])
 }
 
-/// What a queue is when one alone uses it.
+/// A model of a queue that is used by one processor.
 #[derive(Default)]
 struct Model {
     items: VecDeque<u64>,
@@ -64,6 +64,7 @@ fn steps() -> impl Strategy<Value = Step> {
         20 => Just(Step::TryPush),
         5 => (0_u64..500).prop_map(Step::PushFor),
         20 => Just(Step::TryPop),
+        10 => (1_usize..6).prop_map(Step::TryPopMany),
         5 => (0_u64..500).prop_map(Step::PopFor),
         1 => Just(Step::Close),
         5 => (0_u32..500).prop_map(Step::Pause),
@@ -78,7 +79,8 @@ fn kind(index: usize) -> Kind<Sim> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(5000))]
 
-    /// Alone with it, a queue is a deque with a bound and an end; over many pieces of memory, too.
+    /// For one processor a queue is a deque with a bound and an end; over many pieces of memory,
+    /// too.
     #[test]
     fn a_queue_is_a_deque(
         capacity in capacities(),
@@ -87,7 +89,7 @@ proptest! {
     ) {
         let (cpu, mut model) = (Native::cpu(), Model { capacity, ..Model::default() });
         let queue = Queue::<u64, Native>::on_machine(queue_shape(capacity, block)).unwrap();
-        let soon = || WayOut { deadline: Some(cpu.clock() + 1000), ..WayOut::none() };
+        let soon = || WayOut::within(&cpu, 1000);
         for (number, ask) in (0..).zip(asks) {
             match ask {
                 Ask::TryPush => {
@@ -110,7 +112,7 @@ proptest! {
         }
     }
 
-    /// Whatever processors do, however they are disturbed.
+    /// Holds for any programs and any disturbance.
     #[test]
     fn any_programs_are_served(
         index in 0_usize..100,

@@ -1,4 +1,4 @@
-//! Indices shared out among processors of any machine, and what must hold of them.
+//! Indices shared out among processors of any machine, and the checks of their promises.
 
 #![allow(dead_code, reason = "each test binary uses some of it")]
 
@@ -6,9 +6,9 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use throng::machine::Machine;
-use throng::pool::Indices;
+use throng::structures::pool::Indices;
 
-/// Indices, and who has got which.
+/// Indices, and the ones that each processor has got.
 pub(crate) struct Sharing<M: Machine> {
     range: Range<usize>,
     indices: Indices<M>,
@@ -27,7 +27,7 @@ impl<M: Machine> Sharing<M> {
         self.shares.lock().unwrap().push(share);
     }
 
-    /// Takes indices as above, but asks for an end after so many chunks of its own.
+    /// Takes indices as above, but asks for an end after `chunks` chunks of its own.
     pub(crate) fn take_some(&self, cpu: &M::Cpu, chunks: usize) {
         let mut share = self.indices.iter_on(cpu);
         let mut taken = Vec::new();
@@ -40,13 +40,13 @@ impl<M: Machine> Sharing<M> {
         self.shares.lock().unwrap().push(taken.into_iter().flatten().collect());
     }
 
-    /// Each index was given to one, in ascending order.
+    /// Checks that each index was given to one processor, in ascending order.
     pub(crate) fn assert_once(&self) {
         let all = self.given();
         assert!(all.iter().copied().eq(self.range.clone()), "not {:?}: {all:?}", self.range);
     }
 
-    /// No index was given to two.
+    /// Checks that no index was given to two.
     pub(crate) fn assert_no_more_than_once(&self) {
         let all = self.given();
         assert!(all.windows(2).all(|two| two[0] < two[1]), "one of them twice: {all:?}");

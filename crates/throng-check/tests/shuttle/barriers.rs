@@ -1,12 +1,12 @@
-//! Each barrier with 4 to 16 members, and with more visitors than seats.
+//! Each barrier with 4 to 16 members, and with more callers than seats.
 
 use libtest_mimic::Trial;
-use throng::barrier::{FanIn, Flags, Registered, Reinit, Shape, WakeUp, methods};
 use throng::machine::Cpu;
+use throng::structures::barrier::{FanIn, Flags, Registered, Reinit, Shape, WakeUp, methods};
 use throng_check::workload::{ObservedEntrance, ObservedMeeting, ObservedTeam, alternating};
 use throng_check::worlds::{Schedules, Shuttle};
 
-use super::SEED;
+use super::seed;
 use crate::broken::barriers as broken;
 use crate::harness::{self, is_caught, passes};
 
@@ -23,7 +23,7 @@ fn meet(method: Registered<Shuttle>, plan: Plan) {
     Shuttle::explore(
         schedules,
         count,
-        SEED,
+        seed(),
         shape.members,
         move || ObservedMeeting::new(&method, &shape),
         move |observed, cpu| observed.meet(cpu, cpu.id(), rounds),
@@ -36,7 +36,7 @@ fn come(method: Registered<Shuttle>, plan: Plan, visitors: usize) {
     Shuttle::explore(
         schedules,
         count,
-        SEED,
+        seed(),
         visitors,
         move || ObservedEntrance::anonymous(&method, &shape, visitors),
         move |observed, cpu| observed.visit(cpu, cpu.id(), rounds),
@@ -44,14 +44,14 @@ fn come(method: Registered<Shuttle>, plan: Plan, visitors: usize) {
     );
 }
 
-/// One member leaves after a round; the others meet once, and are told in the next round.
+/// One member leaves after a round. The others complete it, and get an error in the next round.
 fn one_leaves(method: Registered<Shuttle>, plan: Plan) {
     let Plan { schedules, count, shape, .. } = plan;
     let members = shape.members;
     Shuttle::explore(
         schedules,
         count,
-        SEED,
+        seed(),
         members,
         move || ObservedTeam::new(&method, &shape),
         move |observed, cpu| {
@@ -68,9 +68,12 @@ fn one_leaves(method: Registered<Shuttle>, plan: Plan) {
 const WAYS: [(&str, Schedules); 3] =
     [("random", Schedules::Random), ("pct", Schedules::Pct(8)), ("uniform", Schedules::Uniform)];
 
-/// All ways to arrive and to be told, each in a tree of another fan-in.
+/// Returns all kinds of arrival and wake-up, each in a tree of another fan-in.
 fn shapes(members: usize) -> [Shape; 4] {
-    let shape = |fan_in, flags, wake_up, reinit| Shape { members, fan_in, flags, wake_up, reinit };
+    let shape = |fan_in, flags, wake_up, reinit| {
+        let usual = Shape::for_members(members);
+        usual.fan_in(fan_in).flags(flags).wake_up(wake_up).reinit(reinit)
+    };
     [
         shape(FanIn::Usual, Flags::Packed, WakeUp::Global, Reinit::Clear),
         shape(FanIn::Fixed(2), Flags::Packed, WakeUp::Tree, Reinit::Clear),
@@ -114,7 +117,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// What shuttle says when a wait never ends.
+/// Shuttle's message when a wait never ends.
 const HANGS: &str = "exceeded max_steps";
 
 fn broken_trials() -> Vec<Trial> {
@@ -131,7 +134,7 @@ fn broken_trials() -> Vec<Trial> {
     let mut trials: Vec<Trial> =
         broken::hanging().into_iter().map(|method| caught(method, HANGS)).collect();
     let stops_short = Registered::of::<broken::StopsShort<Shuttle>>();
-    trials.push(caught(stops_short, "broke its promise: somebody left"));
+    trials.push(caught(stops_short, "broke its promise: a member left"));
     let sound = Registered::of::<broken::CountsDown<Shuttle, { broken::SOUND }>>();
     trials.push(passes("barriers::broken::but-for-its-faults::figure-14".into(), move || {
         meet(sound, Plan { count: 2000, ..plan(3) });
@@ -141,7 +144,7 @@ fn broken_trials() -> Vec<Trial> {
         Shuttle::explore(
             Schedules::Random,
             20_000,
-            SEED,
+            seed(),
             3,
             move || ObservedEntrance::new("two-leaders", entrance(), 3),
             |observed, cpu| observed.visit(cpu, cpu.id(), 3),

@@ -1,11 +1,11 @@
 //! Each counter with 4 to 16 processors.
 
 use libtest_mimic::Trial;
-use throng::counter::{Registered, Shape, methods};
+use throng::structures::counter::{Registered, Shape, methods};
 use throng_check::workload::Observed;
 use throng_check::worlds::{Schedules, Shuttle};
 
-use super::SEED;
+use super::seed;
 use crate::broken::counters as broken;
 use crate::harness::{self, is_caught, passes};
 
@@ -22,7 +22,7 @@ fn explore(method: Registered<Shuttle>, plan: Plan) {
     Shuttle::explore(
         plan.schedules,
         plan.count,
-        SEED,
+        seed(),
         plan.processors,
         move || Observed::new(&method, &plan.shape),
         move |observed, cpu| observed.count(cpu, plan.calls),
@@ -30,7 +30,7 @@ fn explore(method: Registered<Shuttle>, plan: Plan) {
     );
 }
 
-/// All plans for one method, with about `effort` times the usual number of schedules.
+/// Returns all plans for one method, with about `effort` times the usual number of schedules.
 fn plans(effort: usize) -> Vec<(String, Plan)> {
     let crowds = [(4, 3, 4000), (7, 3, 2000), (16, 2, 700)];
     let ways = [
@@ -42,7 +42,7 @@ fn plans(effort: usize) -> Vec<(String, Plan)> {
     for (processors, calls, count) in crowds {
         for (way, schedules) in ways {
             for width in [2, 4] {
-                let shape = Shape { spin: 2, bank: 2, ..Shape::tiny(processors, width) };
+                let shape = Shape::tiny(processors, width).spin(2).bank(2);
                 let plan = Plan { schedules, count: count * effort, processors, calls, shape };
                 plans.push((format!("{way}::{processors}x{calls}::width_{width}"), plan));
             }
@@ -57,7 +57,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     for method in methods::<Shuttle>() {
         for (name, mut plan) in plans(effort) {
             if method.about.name == "reactive" {
-                // Its calls take several times as many steps as others: they change the tree, too.
+                // Its calls take several times the steps of others, because they change the tree,
+                // too.
                 plan.count /= 2;
             }
             let name = format!("{}::{name}", method.about.name);

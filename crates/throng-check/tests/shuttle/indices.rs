@@ -3,7 +3,7 @@
 use libtest_mimic::Trial;
 use throng_check::worlds::{Schedules, Shuttle};
 
-use super::SEED;
+use super::seed;
 use crate::harness::{self, passes};
 use crate::sharing::Sharing;
 
@@ -11,7 +11,7 @@ fn explore(schedules: Schedules, count: usize, processors: usize, indices: usize
     Shuttle::explore(
         schedules,
         count,
-        SEED,
+        seed(),
         processors,
         move || Sharing::<Shuttle>::new(7..7 + indices, processors),
         |sharing, cpu| sharing.take(cpu, |_| {}),
@@ -23,7 +23,7 @@ fn stop(count: usize) {
     Shuttle::explore(
         Schedules::Random,
         count,
-        SEED,
+        seed(),
         5,
         || Sharing::<Shuttle>::new(0..1000, 5),
         |sharing, cpu| sharing.take_some(cpu, 3),

@@ -9,20 +9,24 @@ mod harness;
 #[path = "../sharing/mod.rs"]
 mod sharing;
 
+mod asleep;
 mod barriers;
 mod channels;
 mod counters;
 mod indices;
 mod queues;
 
-/// Of all schedules.
-const SEED: u64 = 0x7472_6F6E_6721;
+/// The seed of all schedules.
+fn seed() -> u64 {
+    0x7472_6F6E_6721 + harness::first_seed()
+}
 
 fn main() {
     let mut trials = counters::trials();
     trials.extend(barriers::trials());
+    trials.extend(asleep::trials());
     trials.extend(indices::trials());
     trials.extend(queues::trials());
     trials.extend(channels::trials());
-    harness::run(trials);
+    harness::run_in_processes(trials);
 }

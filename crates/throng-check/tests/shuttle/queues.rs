@@ -1,18 +1,18 @@
-//! Each queue with 3 to 5 processors that do all kinds of things.
+//! Each queue with 3 to 5 processors that make all kinds of calls.
 
 use libtest_mimic::Trial;
 use throng::machine::Cpu;
 use throng_check::workload::{ForcedQueue, Kind, ObservedQueue, Step, kinds, program};
 use throng_check::worlds::{Schedules, Shuttle};
 
-use super::SEED;
+use super::seed;
 use crate::broken::queues as broken;
 use crate::harness::{self, is_caught, is_caught_by_either, passes};
 
 const WAYS: [(&str, Schedules); 3] =
     [("random", Schedules::Random), ("pct", Schedules::Pct(8)), ("uniform", Schedules::Uniform)];
 
-/// One kind of schedules, so many, for so many processors; and what the queue is like.
+/// A kind of schedules and their number, the number of processors, and the shape of the queue.
 #[derive(Clone, Copy)]
 struct Plan {
     schedules: Schedules,
@@ -22,8 +22,8 @@ struct Plan {
     block: usize,
 }
 
-/// Random programs, which never wait for ever. What is inside at the end is popped, or dropped with the
-/// queue.
+/// Runs random programs, which never wait for ever. Items inside at the end are popped, or dropped
+/// with the queue.
 fn at_random(kind: Kind<Shuttle>, plan: Plan, steps: usize, seed: u64) {
     let Plan { schedules, count, processors, capacity, block } = plan;
     let program = |processor| program(kind.can, true, seed, processor, steps);
@@ -31,7 +31,7 @@ fn at_random(kind: Kind<Shuttle>, plan: Plan, steps: usize, seed: u64) {
     Shuttle::explore_to_the_end(
         schedules,
         count,
-        SEED + seed,
+        super::seed() + seed,
         processors,
         move || ObservedQueue::ticking(&kind, capacity, block, processors),
         move |observed, cpu| observed.perform(cpu, cpu.id(), &programs[cpu.id()]),
@@ -45,13 +45,13 @@ fn at_random(kind: Kind<Shuttle>, plan: Plan, steps: usize, seed: u64) {
     );
 }
 
-/// Producers push, consumers wait for items until it is closed.
+/// Producers push, and consumers wait for items until it is closed.
 fn share(kind: Kind<Shuttle>, plan: Plan, producers: usize, each: usize) {
     let Plan { schedules, count, processors, capacity, block } = plan;
     Shuttle::explore_to_the_end(
         schedules,
         count,
-        SEED,
+        seed(),
         processors,
         move || ObservedQueue::ticking(&kind, capacity, block, processors),
         move |observed, cpu| observed.share(cpu, cpu.id(), producers, each),
@@ -59,7 +59,7 @@ fn share(kind: Kind<Shuttle>, plan: Plan, producers: usize, each: usize) {
     );
 }
 
-/// No bound, and bounds of 1, 2, 3 and more; pieces of memory of 1, 2 and 4.
+/// Unbounded, and bounds of 1, 2, 3 and more; pieces of memory of 1, 2 and 4.
 const SIZES: [(Option<usize>, usize); 5] =
     [(None, 1), (None, 2), (Some(1), 2), (Some(2), 1), (Some(3), 4)];
 
@@ -111,7 +111,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Three processors, with three forced pushes each.
+/// Runs three processors, with three forced pushes each.
 fn forced(
     schedules: Schedules,
     count: usize,
@@ -120,10 +120,10 @@ fn forced(
     let body = |forced: &ForcedQueue<Shuttle>, cpu: &_| {
         forced.perform(cpu, Cpu::id(cpu), 3);
     };
-    Shuttle::explore_to_the_end(schedules, count, SEED, 3, setup, body, ForcedQueue::settle);
+    Shuttle::explore_to_the_end(schedules, count, seed(), 3, setup, body, ForcedQueue::settle);
 }
 
-/// What shuttle says when a wait never ends.
+/// Shuttle's message when a wait never ends.
 const HANGS: &str = "exceeded max_steps";
 
 fn broken_trials() -> Vec<Trial> {

@@ -5,14 +5,15 @@
 //! `THRONG_SEED=17 cargo test -p throng-check --test simulator -- --exact hardware::disturbed`.
 
 use libtest_mimic::Trial;
-use throng::counter::diffracting::{
+use throng::machine::Cpu;
+use throng::structures::counter::diffracting::{
     Adaptive, Balancer, Crowd, Node, Original, SecondChance, Side, StarvationFree, Toggle, Token,
     WaitFree,
 };
-use throng::counter::{
-    Builder, Counter, Counting, Progress, ReactiveTree, Registered, Shape, methods,
+use throng::structures::counter::{
+    Builder, Counter, Counting, Funnel, FunnelShape, Progress, ReactiveTree, Registered, Shape,
+    methods,
 };
-use throng::machine::Cpu;
 use throng_check::history::Recorder;
 use throng_check::spec::{check_counting, check_step};
 use throng_check::workload::Observed;
@@ -47,7 +48,7 @@ impl Run {
             .step_limit(self.step_limit)
     }
 
-    /// What there is to know about a run that failed: `trial` is the name of the test.
+    /// Describes a run that failed; `trial` is the name of the test.
     fn known(&self, trial: &str) -> String {
         let Run { processors, seed, faults, .. } = self;
         let (machine, faults) = (&self.machine.name, faults.chosen(*processors, *seed));
@@ -88,7 +89,7 @@ impl Run {
     }
 }
 
-/// 256 processors: it counts, and the same seed gives the same trace.
+/// Runs 256 processors: it counts, and the same seed gives the same trace.
 fn same_trace_twice(method: Registered<Sim>, trial: &str) {
     let run = |seed| Run {
         machine: MachineSpec::ideal(10),
@@ -110,42 +111,52 @@ fn same_trace_twice(method: Registered<Sim>, trial: &str) {
     assert_ne!(once.trace_hash, other.trace_hash, "another seed, another run");
 }
 
-/// Few to many processors, delays at every step, stalls long enough for everyone else to pass.
+/// Returns a run of few to many processors, with delays at every step, and stalls long enough for
+/// all others to pass.
 fn disturbed(seed: u64) -> Run {
     let processors = [3, 5, 8, 17, 40][seed as usize % 5];
     let width = [Some(1), Some(2), Some(4), None][seed as usize % 4];
     let patience = [0, 0, 1, 3, 80][seed as usize % 7 % 5];
-    let (spin, usual) = (1 << (seed % 6), Shape::for_processors(processors));
-    let shape = Shape { width, spin, bank: 2, patience, ..usual };
+    let usual = Shape::for_processors(processors);
+    let shape = usual.width(width).spin(1 << (seed % 6)).bank(2).patience(patience);
     let faults = Faults::none().random_delays(3, 100).random_stalls(processors / 2, 30, 20_000);
     let machine = MachineSpec::ideal(10);
     Run { machine, processors, calls: 4, seed, shape, faults, step_limit: STEP_LIMIT }
 }
 
-/// The same on a machine on which some accesses take long and others do not, with every processor
-/// preempted now and then.
+/// Returns the same on a machine on which some accesses are much slower than others, with every
+/// processor preempted now and then.
 fn disturbed_on(machine: &MachineSpec, seed: u64) -> Run {
     let run = disturbed(seed);
     let preempted = Faults::none().random_preemptions(2_000, 5_000);
     Run { machine: machine.clone(), faults: run.faults.clone().and(preempted), ..run }
 }
 
+/// Eight processors count with a counter that changes all the time if it ever does. Each stops several times in the
+/// middle of a call. A stop lasts longer than the others need to change the counter and go on.
+fn hasty(seed: u64) -> Run {
+    let width = [2, 4, 8][seed as usize % 3];
+    let shape = Shape::tiny(8, width).spin(1 << (seed % 4)).bank(1 + seed as usize % 3).patience(0);
+    let faults = Faults::none().random_delays(30, 500).random_stalls(8, 60, 10_000);
+    Run { processors: 8, calls: 12, shape, faults, ..disturbed(seed) }
+}
+
 /// Some processors of such a machine stop for ever.
 fn crippled_on(machine: &MachineSpec, seed: u64) -> Run {
-    // Without caches, those who wait for ever poll for ever.
+    // Without caches, processors that wait for ever poll for ever.
     Run { machine: machine.clone(), step_limit: 200_000, ..crippled(seed) }
 }
 
-/// Some processors stop for ever, each at a random step.
+/// Returns a run in which some processors halt for ever, each at a random step.
 fn crippled(seed: u64) -> Run {
     let halted = 1 + seed as usize % 3;
     let faults = Faults::none().random_delays(3, 100).random_halts(halted, 25);
     Run { faults, ..disturbed(seed) }
 }
 
-/// With processors halted, nothing is counted twice or lost but what the halted may hold; and the
-/// others finish if that is promised. (That a wait-free call takes a bounded number of steps is
-/// argued in its docs, not checked.)
+/// With processors halted, nothing is counted twice, and only what the halted processors may hold
+/// is lost. The others finish if that is promised. (That a wait-free call takes a bounded number of
+/// steps is argued in its docs, not checked.)
 fn halts(method: Registered<Sim>, trial: &str, runs: impl Iterator<Item = Run>) {
     let (mut stuck, mut tried) = (0, 0);
     for run in runs {
@@ -164,9 +175,9 @@ fn halts(method: Registered<Sim>, trial: &str, runs: impl Iterator<Item = Run>) 
     }
 }
 
-/// A reactive tree that changes with nearly every call, while processors are stalled for so long that
-/// it has changed many times when they go on. It counts; and all that can happen does: nodes are
-/// folded and unfolded on every level, and counters that were behind are drained.
+/// A reactive tree that changes with nearly every call. A stall lasts until it has changed many
+/// times before a processor continues. It counts, and everything possible happens: nodes are folded
+/// and unfolded on every level, and counters that were behind are drained.
 fn changes_all_the_time(effort: u64) {
     let trial = "reactive::changes_all_the_time";
     let method = Registered::of::<ReactiveTree<Sim>>();
@@ -177,7 +188,7 @@ fn changes_all_the_time(effort: u64) {
         let run = Run {
             processors,
             calls: 30,
-            shape: Shape { spin: 4, ..Shape::tiny(processors, width) },
+            shape: Shape::tiny(processors, width).spin(4),
             faults: Faults::none().random_delays(5, 200).random_stalls(processors / 2, 600, 50_000),
             ..disturbed(seed)
         };
@@ -195,9 +206,9 @@ fn changes_all_the_time(effort: u64) {
     }
 }
 
-/// A counter that changes its shape after every number, while processors are stalled for so long that
-/// it has changed hundreds of times when they go on; and some stop for ever. It counts, and it has
-/// been in every depth, hundreds of times in a run.
+/// A counter that changes its shape after every number. A stall lasts until it has changed
+/// hundreds of times before a processor continues, and some processors halt for ever. It counts,
+/// and it has every depth hundreds of times in a run.
 fn counter_changes_all_the_time(effort: u64) {
     let trial = "counter::changes_all_the_time";
     let method = Registered::of::<Counter<Sim>>();
@@ -208,7 +219,7 @@ fn counter_changes_all_the_time(effort: u64) {
         let run = Run {
             processors,
             calls: 60,
-            shape: Shape { bank: 1 + seed as usize % 3, ..Shape::tiny(processors, 8) },
+            shape: Shape::tiny(processors, 8).bank(1 + seed as usize % 3),
             faults: stalls.clone().random_stalls(processors / 2, 600, 50_000),
             ..disturbed(seed)
         };
@@ -225,8 +236,8 @@ fn counter_changes_all_the_time(effort: u64) {
     }
 }
 
-/// On a machine on which groups pay, a crowd comes, and all but one go: the counter becomes groups and
-/// then one word again, and counts throughout.
+/// On a machine on which groups pay off, many processors come, and all but one go. The counter
+/// becomes groups and then one word again, and counts throughout.
 fn a_crowd_comes_and_goes(effort: u64) {
     let server = MachineSpec::preset("server").expect("it comes with the simulator");
     for seed in seeds(4 * effort) {
@@ -255,13 +266,13 @@ fn a_crowd_comes_and_goes(effort: u64) {
     }
 }
 
-/// A bare balancer, without leaves: the tokens that left on either side form a step.
+/// Checks a bare balancer, without leaves: the tokens that left on either side form a step.
 fn balances<B: Balancer<Sim>>(count: u64) {
     let trial = format!("{}::balances", B::ABOUT.name);
     for seed in seeds(count) {
         let run = disturbed(seed);
         let (spin, calls) = (run.shape.spin, run.calls);
-        let node = Node { index: 1, prism: 1 + seed as usize % 3, spin };
+        let node = Node::new(1, 1 + seed as usize % 3, spin);
         let traverse = move |(balancer, crowd): &(B, Crowd<Sim>), cpu: &SimCpu| -> Vec<Side> {
             let token = Token::new(cpu, crowd);
             (0..calls).map(|_| balancer.traverse(&token)).collect()
@@ -280,6 +291,44 @@ fn balancer_trial<B: Balancer<Sim>>(count: u64) -> Trial {
     passes(format!("{}::balances", B::ABOUT.name), move || balances::<B>(count))
 }
 
+/// Stops a caller of a funnel at any two steps of its call, while the other one uses all banks again and again.
+///
+/// At the first stop its batch is published and disappears from the board. Then it looks for the batch in a bank.
+fn a_slow_caller_of_a_funnel_finds_its_bank() {
+    const STEPS: u64 = 24;
+    /// As long as two to four calls of the other.
+    const SHORT: u64 = 500;
+    const LONG: u64 = 1_000_000;
+    for (first, second) in (2..STEPS).flat_map(|first| (first + 1..=STEPS).map(move |s| (first, s)))
+    {
+        for leader in 2..5 {
+            // The leader stops before it counts its batch, so that the other's ticket is in it.
+            let faults = Faults::none().stall(0, leader, SHORT);
+            let faults = faults.stall(1, first, SHORT).stall(1, second, LONG);
+            let simulation = Simulation::new()
+                .machine(MachineSpec::ideal(10))
+                .processors(2)
+                .faults(faults)
+                .step_limit(STEP_LIMIT);
+            let setup = || {
+                let shape = FunnelShape::of_aggregators(1).bank(1);
+                let funnel = Funnel::<Sim>::on_machine(shape).expect("a shape that can be");
+                (funnel, Recorder::default())
+            };
+            let body = |(funnel, recorder): &(Funnel<Sim>, Recorder), cpu: &SimCpu| {
+                for _ in 0..if cpu.id() == 0 { 16 } else { 1 } {
+                    recorder.call(|| funnel.next_on(cpu));
+                }
+            };
+            let outcome = simulation.run(setup, body).expect("the simulation can be set up");
+            assert_eq!(outcome.end, End::Finished);
+            if let Err(violation) = check_counting(&outcome.shared.1.calls()) {
+                panic!("{violation}: stopped at steps {leader}, {first} and {second}");
+            }
+        }
+    }
+}
+
 pub(crate) fn trials() -> Vec<Trial> {
     let effort = harness::effort() as u64;
     let mut trials = Vec::new();
@@ -293,6 +342,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         add("disturbed", |method, trial, effort| {
             for seed in seeds(800 * effort) {
                 disturbed(seed).check(method, trial);
+            }
+        });
+        add("hasty", |method, trial, effort| {
+            for seed in seeds(400 * effort) {
+                hasty(seed).check(method, trial);
             }
         });
         add("halted", |method, trial, effort| {
@@ -319,6 +373,9 @@ pub(crate) fn trials() -> Vec<Trial> {
     let comes_and_goes = move || a_crowd_comes_and_goes(effort);
     trials.push(passes("counter::a_crowd_comes_and_goes".into(), comes_and_goes));
 
+    let name = "funnel::a_slow_caller_finds_its_bank";
+    trials.push(passes(name.into(), a_slow_caller_of_a_funnel_finds_its_bank));
+
     let count = 400 * effort;
     trials.extend([
         balancer_trial::<Toggle<Sim>>(count),
@@ -335,6 +392,12 @@ pub(crate) fn trials() -> Vec<Trial> {
         trials.push(is_caught(name.clone(), promise, move || {
             for seed in seeds(400) {
                 disturbed(seed).check(method, &name);
+            }
+        }));
+        let name = format!("broken_hasty::{}", method.about.name);
+        trials.push(is_caught(name.clone(), promise, move || {
+            for seed in seeds(400) {
+                hasty(seed).check(method, &name);
             }
         }));
         let name = format!("broken_on_machines::{}", method.about.name);

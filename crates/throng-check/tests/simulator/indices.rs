@@ -1,5 +1,5 @@
-//! Indices shared out among hundreds of processors, which are delayed and stalled, by work that
-//! differs.
+//! Indices shared out among hundreds of processors, which are delayed and stalled, with work that
+//! differs by index.
 
 use libtest_mimic::Trial;
 use throng::machine::Cpu;
@@ -9,7 +9,7 @@ use throng_sim::{End, Faults, MachineSpec, Outcome, Sim, Simulation};
 use crate::harness::{passes, seeds};
 use crate::sharing::Sharing;
 
-/// One run in which index i takes `cycles(i)`.
+/// Makes one run in which index i takes `cycles(i)`.
 fn share_out(
     simulation: Simulation,
     indices: usize,
@@ -36,6 +36,14 @@ fn disturbed(seed: u64) {
     share_out(simulation, indices, processors, |index| (index % 100) as u32);
 }
 
+/// Few indices for eight processors, each of which stops several times. A stop lasts longer than the others need for all the rest.
+fn hasty(seed: u64) {
+    let faults = Faults::none().random_delays(30, 500).random_stalls(8, 60, 10_000);
+    let simulation = Simulation::new().machine(MachineSpec::ideal(10)).processors(8);
+    let indices = [1, 9, 60, 300][seed as usize % 4];
+    share_out(simulation.seed(seed).faults(faults), indices, 8, |index| (index % 7) as u32);
+}
+
 /// All processors end at about the same time, and taking indices costs little beside the work.
 fn ends_together(processors: usize, indices: usize, most: u32) {
     let cycles = move |index: usize| (index as u64 * u64::from(most) / indices as u64) as u32;
@@ -49,6 +57,7 @@ fn ends_together(processors: usize, indices: usize, most: u32) {
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![
         passes("indices::disturbed".to_owned(), || seeds(48).for_each(disturbed)),
+        passes("indices::hasty".to_owned(), || seeds(400).for_each(hasty)),
         passes("indices::end_together::of_many_short".to_owned(), || {
             ends_together(32, 100_000, 400);
         }),

@@ -1,5 +1,7 @@
 //! Many processors, delayed, stalled, preempted and halted, on the ideal machine and on every preset.
 
+#[path = "../awaiting/mod.rs"]
+mod awaiting;
 #[path = "../broken/mod.rs"]
 mod broken;
 #[path = "../harness/mod.rs"]
@@ -8,6 +10,7 @@ mod harness;
 mod sharing;
 
 mod barriers;
+mod channels;
 mod counters;
 mod indices;
 mod queues;
@@ -17,5 +20,6 @@ fn main() {
     trials.extend(barriers::trials());
     trials.extend(indices::trials());
     trials.extend(queues::trials());
+    trials.extend(channels::trials());
     harness::run(trials);
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 
 use libtest_mimic::Trial;
 use throng::machine::{Cpu, Line, Place, Word};
-use throng::pool::{Pool, PoolShape, Queue, QueueShape};
-use throng_check::workload::{ForcedQueue, Kind, ObservedQueue, Step, kinds, program};
+use throng::structures::pool::{Pool, PoolShape, PopError, Queue, QueueShape};
+use throng_check::workload::{Can, ForcedQueue, Kind, ObservedQueue, Step, kinds, program};
 use throng_sim::spec::{Preset, presets};
 use throng_sim::{End, Faults, MachineSpec, Outcome, Sim, SimCpu, SimWord, Simulation};
 
@@ -34,10 +34,10 @@ impl Run {
             .processors(self.processors)
             .seed(self.seed)
             .faults(self.faults.clone())
-            .step_limit(10_000_000)
+            .step_limit(100_000_000)
     }
 
-    /// What there is to know about a run that failed: `trial` is the name of the test.
+    /// Describes a run that failed; `trial` is the name of the test.
     fn known(&self, trial: &str) -> String {
         let Run { machine, processors, seed, capacity, block, faults, .. } = self;
         let faults = faults.chosen(*processors, *seed);
@@ -49,9 +49,11 @@ impl Run {
         )
     }
 
-    /// What each processor does, when all do what they like.
+    /// Returns the steps of each processor, all at random.
     fn programs(&self, kind: Kind<Sim>) -> Vec<Vec<Step>> {
-        let program = |id| program(kind.can, self.waits, self.seed, id, self.steps);
+        // The checks allow for one item for each processor that was halted.
+        let can = Can { pop_many: kind.can.pop_many && !self.faults.may_halt(), ..kind.can };
+        let program = |id| program(can, self.waits, self.seed, id, self.steps);
         (0..self.processors).map(program).collect()
     }
 
@@ -65,8 +67,8 @@ impl Run {
         self.simulation().run(setup, body).expect("the simulation can be set up")
     }
 
-    /// Runs it, and checks that all come to an end but those who were halted, and what it promises.
-    /// Tells how many were, if anybody could be.
+    /// Runs it. Checks its promises, and that all processors end except the halted ones. Returns
+    /// the number of halted ones, or `None` if none could be.
     fn check(
         &self,
         kind: Kind<Sim>,
@@ -84,11 +86,11 @@ impl Run {
         } else {
             outcome.shared.settle_after_deaths(&SimCpu::outside(0), killed, &known);
         }
-        // Where nothing was accessed, nobody could be.
+        // Where nothing was accessed, no processor could be halted.
         (outcome.accesses > 0).then_some(killed)
     }
 
-    /// All do what they like.
+    /// All processors make random calls.
     fn check_at_random(&self, kind: Kind<Sim>, trial: &str) -> Option<usize> {
         let programs = self.programs(kind);
         self.check(kind, trial, move |observed, cpu| {
@@ -96,7 +98,7 @@ impl Run {
         })
     }
 
-    /// All push and pop in turn.
+    /// All processors push and pop in turn.
     fn check_in_turn(&self, kind: Kind<Sim>, trial: &str) {
         self.check(kind, trial, |observed, cpu| {
             let mut both = [Step::TryPush, Step::TryPop];
@@ -105,11 +107,11 @@ impl Run {
         });
     }
 
-    /// Some push, the others wait for items until it is closed.
+    /// Some push, and the others wait for items until it is closed.
     fn check_shared(&self, kind: Kind<Sim>, trial: &str) {
         let producers = 1 + self.seed as usize / 7 % (self.processors - 1);
         let consumers = self.processors - producers;
-        // All shares are alike, where it cannot be closed.
+        // Equal shares, where it cannot be closed.
         let each = if kind.can.be_closed { 1 + 60 / self.processors } else { consumers };
         self.check(kind, trial, move |observed, cpu| {
             observed.share(cpu, cpu.id(), producers, each)
@@ -117,7 +119,7 @@ impl Run {
     }
 }
 
-/// Two to 64 processors, all sizes of queues; nothing goes wrong.
+/// Returns a run of two to 64 processors, with all sizes of queues, without faults.
 fn full_speed(seed: u64) -> Run {
     let processors = [2, 3, 5, 8, 17, 33, 64][seed as usize % 7];
     let capacity = [None, Some(1), Some(2), None, Some(3), Some(8)][seed as usize / 7 % 6];
@@ -133,7 +135,8 @@ fn full_speed(seed: u64) -> Run {
     }
 }
 
-/// Delays at every step, stalls long enough for everyone else to pass, and one that is slow throughout.
+/// Returns a run with delays at every step, stalls long enough for all others to pass, and one
+/// processor that is slow throughout.
 fn disturbed(seed: u64) -> Run {
     let run = full_speed(seed);
     let faults = Faults::none().random_delays(3, 100).random_stalls(run.processors / 2, 60, 20_000);
@@ -142,23 +145,24 @@ fn disturbed(seed: u64) -> Run {
     Run { faults, ..run }
 }
 
-/// The same on another machine, with every processor preempted now and then.
+/// Returns the same on another machine, with every processor preempted now and then.
 fn disturbed_on(machine: &MachineSpec, seed: u64) -> Run {
     let run = disturbed(seed);
     let preempted = Faults::none().random_preemptions(2_000, 5_000);
     Run { machine: machine.clone(), faults: run.faults.clone().and(preempted), ..run }
 }
 
-/// Eight take turns in pushing and popping, and stop so long in the middle that consumers go without their
-/// items, several at a time, and the memory around them is given back. (An item was lost when one had gone,
-/// was made up for by its producer, and had not yet been counted.)
+/// Eight processors take turns in pushing and popping. They stall in the middle for long enough
+/// that consumers leave without their items, several at a time, and the memory around them is
+/// freed. (This found a lost item: its consumer had left, its producer had made up for that, and it
+/// had not been counted yet.)
 fn hasty(seed: u64) -> Run {
     let faults = Faults::none().random_delays(30, 500).random_stalls(8, 60, 10_000);
     Run { processors: 8, capacity: None, block: 1, waits: false, faults, ..full_speed(seed) }
 }
 
-/// Some stop for ever in the middle of what they do; nobody waits. What the halted have in their hands
-/// may be missing, an item each; all others come to their end.
+/// Some processors halt for ever in the middle of their calls; no call waits. One item may be
+/// missing for each halted processor; all others must finish.
 fn crippled(seed: u64) -> Run {
     let run = Run { waits: false, ..full_speed(seed) };
     let most = if seed.is_multiple_of(2) { 1 } else { run.processors / 2 };
@@ -166,14 +170,15 @@ fn crippled(seed: u64) -> Run {
     Run { faults: halts, ..run }
 }
 
-/// One of three stops for ever before its `access`-th access; nobody waits. Tells whether it came so far.
+/// One of three halts for ever before its `access`-th access; no call waits. Returns whether it
+/// made that many.
 fn stopped_at(kind: Kind<Sim>, trial: &str, access: u64, seed: u64) -> bool {
     let run = Run { processors: 3, steps: 8, waits: false, ..full_speed(seed) };
     let halt = Faults::none().random_delays(2, 60).halt_before(seed as usize % 3, access);
     Run { faults: halt, ..run }.check_at_random(kind, trial).is_some_and(|halted| halted > 0)
 }
 
-/// The same seed gives the same trace.
+/// Checks that the same seed gives the same trace.
 fn same_trace_twice(kind: Kind<Sim>) {
     let trace = |seed| {
         let run = Run { seed, ..disturbed(11) };
@@ -194,8 +199,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trials.extend(trials_of(kind, effort));
     }
     for kind in broken::sound::<_, 4000>() {
-        // Tickets are not for those who wait: where a push is slow enough, pops that come again and again
-        // spoil all its slots.
+        // Tickets are not for waiting calls: with a slow enough push, repeated pops spoil all its
+        // slots.
         let is_apt = |trial: &Trial| kind.name != "tickets" || trial.name().contains("halted");
         trials.extend(trials_of(kind, 1).into_iter().filter(is_apt));
     }
@@ -212,6 +217,10 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials.push(passes("queues::queue::steps_after_disorder".into(), move || {
         seeds(400 * effort).for_each(steps_after_disorder);
     }));
+    trials.push(passes("queues::queue::len_is_of_one_instant".into(), len_is_of_one_instant));
+    trials.push(passes("queues::pool::stopped_in_is_empty".into(), stopped_in_is_empty));
+    trials.push(passes("queues::pool::stopped_while_closed".into(), stopped_while_closed));
+    trials.push(passes("queues::pool::stopped_while_jobs_move".into(), stopped_while_jobs_move));
     trials.push(passes("queues::pool::empty_only_if_empty_at_once".into(), move || {
         seeds(300 * effort).for_each(empty_only_if_empty_at_once);
     }));
@@ -219,7 +228,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// All force items in, push and pop; delayed and stalled, but not halted.
+/// All processors force items in, push and pop; delayed and stalled, but not halted.
 fn forced(seed: u64, setup: impl Fn(usize) -> ForcedQueue<Sim> + 'static) {
     let run = disturbed(seed);
     let processors = run.processors;
@@ -230,17 +239,17 @@ fn forced(seed: u64, setup: impl Fn(usize) -> ForcedQueue<Sim> + 'static) {
     outcome.shared.settle(&SimCpu::outside(0));
 }
 
-/// A `try_` call that no other thread disturbs takes a bounded number of accesses, whatever a halted processor
-/// has left behind; and without one, a dozen.
+/// A `try_` call that no other thread disturbs takes a bounded number of accesses, whatever a
+/// halted processor has left behind. Without a halted processor it takes a dozen.
 fn steps_of_a_call_alone() {
-    /// Twice the polls for a stopped call, and what the call itself needs.
+    /// Twice the polls for a stopped call, and the accesses of the call itself.
     const MOST: u64 = 2 * 128 + 100;
     for capacity in [None, Some(1), Some(2), Some(16)] {
         for calls in 1..12 {
-            // The first processor stops before its last access at every place.
+            // The first processor stops before each of its accesses.
             for stop in 0..60 {
                 let accesses = |probes: usize| {
-                    let shape = QueueShape { capacity, ..QueueShape::UNBOUNDED };
+                    let shape = QueueShape::UNBOUNDED.capacity(capacity);
                     let setup = move || Queue::<u32, Sim>::on_machine(shape).expect("a queue");
                     let body = move |queue: &Queue<u32, Sim>, cpu: &SimCpu| {
                         if cpu.id() == 0 {
@@ -271,8 +280,8 @@ fn steps_of_a_call_alone() {
     }
 }
 
-/// When all calls are over, however they disturbed each other, a push and a pop take as few accesses as ever: nothing
-/// that was left is still to be looked for.
+/// When all calls are over, whatever their disturbances, a push and a pop take as few accesses as
+/// ever: no leftovers are still searched.
 fn steps_after_disorder(seed: u64) {
     const MOST: u64 = 40;
     let capacity = [Some(1), Some(2), None][seed as usize % 3];
@@ -301,6 +310,117 @@ fn steps_after_disorder(seed: u64) {
     // The first may pass tickets that were drawn to pop with and not yet to push with.
     let taken = accesses(31) - accesses(30);
     assert!(taken <= MOST, "a push and a pop take {taken} accesses, {capacity:?}, seed {seed}");
+}
+
+/// A stall during which all other processors end, in cycles.
+const LONG: u64 = 1_000_000;
+
+/// More accesses than a processor makes in one of the calls below: a pop makes 22.
+const MOST_ACCESSES: u64 = 60;
+
+/// Runs `body` on three processors. The last one begins late, and is stopped before each of its first accesses in turn.
+fn stopped_before_each_access<S: 'static>(
+    setup: impl Fn() -> S + Copy + 'static,
+    body: impl Fn(&S, &SimCpu) + Copy + 'static,
+) {
+    for access in 1..=MOST_ACCESSES {
+        run_to_the_end(Faults::none().stall(2, access, LONG), setup, body);
+    }
+}
+
+/// Runs `body` on three processors, and checks that all of them end.
+fn run_to_the_end<S: 'static>(
+    faults: Faults,
+    setup: impl Fn() -> S + 'static,
+    body: impl Fn(&S, &SimCpu) + 'static,
+) {
+    let simulation = Simulation::new().processors(3).faults(faults.clone());
+    let outcome = simulation.run(setup, body).expect("the simulation can be set up");
+    assert_eq!(outcome.end, End::Finished, "{faults}");
+}
+
+/// One processor calls `len`, and another one pops the oldest item. Both stop for a while before any of their accesses.
+/// Meanwhile other items come and go one by one: at most two items are inside at any time.
+fn len_is_of_one_instant() {
+    let setup = || Queue::<u32, Sim>::on_machine(QueueShape::UNBOUNDED).expect("a queue");
+    let body = |queue: &Queue<u32, Sim>, cpu: &SimCpu| match cpu.id() {
+        0 => {
+            queue.try_push_on(cpu, 0).expect("there is room");
+            cpu.pause(100_000);
+            for item in 1..6 {
+                queue.try_push_on(cpu, item).expect("there is room");
+                let _ = queue.try_pop_on(cpu);
+            }
+        }
+        1 => {
+            cpu.pause(20_000);
+            let _ = queue.try_pop_on(cpu);
+        }
+        _ => {
+            cpu.pause(10_000);
+            assert!(queue.len() <= 2, "{} items inside", queue.len());
+        }
+    };
+    for pop in 1..=MOST_ACCESSES {
+        for len in 1..=10 {
+            run_to_the_end(Faults::none().stall(1, pop, 2 * LONG).stall(2, len, LONG), setup, body);
+        }
+    }
+}
+
+fn pool() -> Pool<u32, Sim> {
+    Pool::on_machine(&PoolShape::DEFAULT).expect("a good shape")
+}
+
+/// A job comes into a leaf before the older one is taken: the leaf is never empty, and `is_empty` never says so.
+fn stopped_in_is_empty() {
+    stopped_before_each_access(pool, |pool, cpu| match cpu.id() {
+        0 => {
+            pool.push_on(cpu, 0).expect("it is open");
+            cpu.pause(20_000);
+            pool.push_on(cpu, 1).expect("it is open");
+        }
+        1 => {
+            cpu.pause(30_000);
+            assert_eq!(pool.try_pop_on(cpu), Ok(0));
+        }
+        _ => {
+            cpu.pause(10_000);
+            assert!(!pool.is_empty(), "a job was inside all the time");
+        }
+    });
+}
+
+/// The only job is taken after the pool was closed: no pop says that the pool is empty and open.
+fn stopped_while_closed() {
+    stopped_before_each_access(pool, |pool, cpu| {
+        match cpu.id() {
+            0 => {
+                pool.push_on(cpu, 0).expect("it is open");
+                cpu.pause(20_000);
+                pool.close_on(cpu);
+            }
+            1 => return,
+            _ => cpu.pause(10_000),
+        }
+        assert_ne!(pool.try_pop_on(cpu), Err(PopError::Empty));
+    });
+}
+
+/// A thief is stopped with two jobs, one of which it moves to its own leaf. There are as many jobs as pops, so no pop
+/// fails.
+fn stopped_while_jobs_move() {
+    stopped_before_each_access(pool, |pool, cpu| {
+        match cpu.id() {
+            0 => {
+                (0..3).for_each(|job| pool.push_on(cpu, job).expect("it is open"));
+                cpu.pause(20_000);
+            }
+            1 => cpu.pause(30_000),
+            _ => cpu.pause(10_000),
+        }
+        pool.try_pop_on(cpu).expect("a job for each processor");
+    });
 }
 
 /// Two processors in turn take out the job that they put in before, and put another in: there is always one inside, though
@@ -420,7 +540,7 @@ fn broken_trials() -> Vec<Trial> {
     trials.push(is_caught("queues::broken::deaf".into(), hangs, || {
         disturbed(1).check_shared(broken::deaf(), "queues::broken::deaf");
     }));
-    // With a lock, or with tickets whose owner must come, one who is halted holds up all others.
+    // With a lock, or with tickets whose owner must come, a halted processor blocks all others.
     for kind in broken::sound::<_, 4000>().into_iter().filter(|kind| !kind.can.survive_halts) {
         let name = format!("queues::broken::{}-halted", kind.name);
         trials.push(is_caught(name.clone(), hangs, move || {

@@ -1,5 +1,5 @@
-//! Each barrier on real threads: more of them than cores, strangers, members that panic, give up or
-//! come late.
+//! Each barrier on real threads: more of them than cores, anonymous ones, and members that panic,
+//! give up or come late.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 use throng::Barrier;
-use throng::barrier::{
+use throng::machine::{Cpu, Native, Patience, WayOut};
+use throng::structures::barrier::{
     Anonymous, Broken, FanIn, Flags, Meeting, Member, Registered, Reinit, Shape, WaitResult,
     WakeUp, methods, team,
 };
-use throng::machine::{Cpu, Native, Patience, WayOut};
 use throng_check::history::Visit;
 use throng_check::spec::{Violation, check_anonymous, check_rounds, check_team};
 use throng_check::workload::{Letters, alternating};
@@ -23,14 +23,12 @@ use crate::harness::{self, is_caught, passes};
 type AnyMeeting = Box<dyn Meeting>;
 
 fn build(method: Registered<Native>, members: usize) -> AnyMeeting {
-    // Trees of several levels also for few.
-    let shape = Shape {
-        fan_in: FanIn::Fixed(2 + members % 3),
-        flags: Flags::Padded,
-        wake_up: if members.is_multiple_of(2) { WakeUp::Global } else { WakeUp::Tree },
-        reinit: if members.is_multiple_of(3) { Reinit::Clear } else { Reinit::Count },
-        ..Shape::for_members(members)
-    };
+    // Trees of several levels even for few.
+    let shape = Shape::for_members(members)
+        .fan_in(FanIn::Fixed(2 + members % 3))
+        .flags(Flags::Padded)
+        .wake_up(if members.is_multiple_of(2) { WakeUp::Global } else { WakeUp::Tree })
+        .reinit(if members.is_multiple_of(3) { Reinit::Clear } else { Reinit::Count });
     method.build(&shape).expect("a shape for threads")
 }
 
@@ -40,7 +38,7 @@ fn kept(name: &str, verdict: Result<(), Violation>) {
     }
 }
 
-/// Runs `body` on so many threads, with their numbers.
+/// Runs `body` on `threads` threads, with their numbers.
 fn on_threads<R: Send>(threads: usize, body: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let body = &body;
     thread::scope(|scope| {
@@ -49,7 +47,7 @@ fn on_threads<R: Send>(threads: usize, body: impl Fn(usize) -> R + Sync) -> Vec<
     })
 }
 
-/// A visit, timed.
+/// Times a visit.
 fn timed(visit: impl FnOnce() -> Result<bool, Broken>) -> Visit {
     let entered = Native::cpu().clock();
     match visit() {
@@ -58,7 +56,7 @@ fn timed(visit: impl FnOnce() -> Result<bool, Broken>) -> Visit {
     }
 }
 
-/// A member's visits to so many rounds, or until it is told that the barrier is broken.
+/// Makes a member's visits to `rounds` rounds, or until it gets an error.
 fn visits(
     rank: usize,
     rounds: u64,
@@ -78,17 +76,18 @@ fn visits(
     visits
 }
 
-/// Whether all came to all rounds and left them.
+/// Checks that all members entered all rounds and left them.
 fn check_all_over(name: &str, rounds: u64, visits: &[Vec<Visit>]) {
     let over = |visits: &Vec<Visit>| visits.iter().filter(|visit| visit.left.is_some()).count();
     let over = visits.iter().map(over).min().unwrap_or(0) as u64;
-    assert!(over == rounds, "{name}: somebody did not come back from round {over}");
+    assert!(over == rounds, "{name}: a member did not come back from round {over}");
 }
 
-/// Longer than anybody waits who does not wait for ever.
+/// Longer than any wait that ends.
 const FOR_EVER: Duration = Duration::from_secs(20);
 
-/// All members, round after round as fast as they can. Who waits for `longest` is not expected back.
+/// Runs all members, round after round as fast as they can. A member that waits for `longest` is
+/// given up.
 fn crowd(method: Registered<Native>, members: usize, rounds: u64, longest: Duration) {
     let (name, meeting) = (method.about.name, build(method, members));
     let letters = Letters::<Native>::of_words(members);
@@ -96,8 +95,7 @@ fn crowd(method: Registered<Native>, members: usize, rounds: u64, longest: Durat
         let cpu = Native::cpu();
         let patience = if members > 2 { Patience::CROWDED } else { Patience::ROOMY };
         visits(rank, rounds, &letters, |round| {
-            let deadline = Some(cpu.clock() + longest.as_nanos() as u64);
-            let way_out = WayOut { patience, deadline, ..WayOut::none() };
+            let way_out = WayOut::after(&cpu, longest).patience(patience);
             meeting.meet_on(&cpu, rank, round, &way_out).map(|()| rank == 0)
         })
     });
@@ -105,11 +103,11 @@ fn crowd(method: Registered<Native>, members: usize, rounds: u64, longest: Durat
     check_all_over(name, rounds, &visits);
 }
 
-/// The same for members of the default's team.
+/// Runs the same for members of the default's team.
 fn team_of_default(members: usize, rounds: u64) {
     let letters = Letters::<Native>::of_words(members);
     let team = Barrier::team(members).into_iter();
-    let meet = |mut member: Member<_>| {
+    let meet = |mut member: throng::barrier::Member| {
         visits(member.rank(), rounds, &letters, |_| {
             member.wait_checked().map(|result| result.is_leader())
         })
@@ -123,7 +121,7 @@ fn team_of_default(members: usize, rounds: u64) {
     check_all_over("team", rounds, &visits);
 }
 
-/// Threads that come once and never again, on so many lanes, until `visits` have come.
+/// Runs threads that come once and never again, on `lanes` lanes, until `visits` have come.
 fn strangers(
     name: &str,
     members: usize,
@@ -135,7 +133,8 @@ fn strangers(
     let visit = || timed(|| Ok(wait()));
     let visited = on_threads(lanes, |_| -> Vec<Visit> {
         let is_left = || tickets.fetch_add(1, Relaxed) < visits;
-        let stranger = || thread::scope(|scope| scope.spawn(visit).join().expect("nobody panics"));
+        let stranger =
+            || thread::scope(|scope| scope.spawn(visit).join().expect("no thread panics"));
         std::iter::from_fn(|| is_left().then(stranger)).collect()
     });
     let visited = visited.concat();
@@ -143,7 +142,7 @@ fn strangers(
     kept(name, check_anonymous(members, &visited));
 }
 
-/// The same threads come again and again, more of them than meet.
+/// Runs threads that come again and again, more of them than meet.
 fn regulars(
     name: &str,
     members: usize,
@@ -161,8 +160,8 @@ fn regulars(
     kept(name, check_anonymous(members, &visited));
 }
 
-/// What the others of a team of four are told, and after how long, when the last of them has come to
-/// five rounds and then does `leave`.
+/// Returns the result of each other member of a team of four, and the time until it, when the last
+/// member has entered five rounds and then does `leave`.
 fn told_after(method: Registered<Native>, leave: impl Fn(&mut Member<AnyMeeting>) + Sync) {
     const ROUNDS: u64 = 5;
     let name = method.about.name;
@@ -193,7 +192,7 @@ fn told_after(method: Registered<Native>, leave: impl Fn(&mut Member<AnyMeeting>
     });
 }
 
-/// A member panics, and its team is told.
+/// A member panics, and its team gets an error.
 fn panics(method: Registered<Native>) {
     told_after(method, |_| {});
     let name = method.about.name;
@@ -216,7 +215,7 @@ fn panics(method: Registered<Native>) {
     });
 }
 
-/// All but one come, and wait for a while only.
+/// All but one arrive, with a time-out.
 fn gives_up(method: Registered<Native>) {
     const PATIENCE: Duration = Duration::from_millis(50);
     let name = method.about.name;
@@ -236,8 +235,8 @@ fn gives_up(method: Registered<Native>) {
     assert_eq!((late, members[0].wait_checked()), (Err(Broken), Err(Broken)), "{name}");
 }
 
-/// One gives up in a later round than the first: whoever comes then is told, also where the seats are
-/// taken by those who were told before and will never be freed.
+/// A caller gives up in a later round than the first. Later callers get an error, also where the
+/// seats are taken by callers that got one before and never free them.
 fn all_are_told(method: Registered<Native>) {
     let name = method.about.name;
     let barrier = Anonymous::new(build(method, 2));
@@ -254,13 +253,14 @@ fn all_are_told(method: Registered<Native>) {
     }
 }
 
-/// How long the calling thread has run, where the system tells.
+/// Returns the processor time of the calling thread, where the system tells.
 fn running_time() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// The last one comes 100 ms after the others, three times: they sleep meanwhile, and are woken.
+/// The last member arrives 100 ms after the others, three times: they sleep meanwhile, and are
+/// woken.
 fn sleeps(name: &str, members: usize, wait: impl Fn() -> WaitResult + Sync) {
     const LATE: Duration = Duration::from_millis(100);
     const ROUNDS: u32 = 3;
@@ -277,7 +277,7 @@ fn sleeps(name: &str, members: usize, wait: impl Fn() -> WaitResult + Sync) {
             wait();
         }
         let waited = start.elapsed();
-        assert!(waited >= LATE * ROUNDS * 9 / 10, "{name}: nobody came that early: {waited:?}");
+        assert!(waited >= LATE * ROUNDS * 9 / 10, "{name}: no member came that early: {waited:?}");
         assert!(waited < LATE * ROUNDS + Duration::from_secs(2), "{name}: not woken: {waited:?}");
         if let (Some(before), Some(after)) = (ran, running_time()) {
             let burnt = after.saturating_sub(before);
@@ -321,7 +321,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// The barrier that most programs use.
+/// Returns the trials of the barrier that most programs use.
 fn default_trials(effort: u64) -> Vec<Trial> {
     let mut trials = Vec::new();
     for (members, rounds) in [(1, 50_000), (2, 20_000), (5, 2_000), (33, 100)] {
@@ -351,7 +351,7 @@ fn broken_trials() -> Vec<Trial> {
         is_caught("barriers::broken::stops-short".into(), "broke its promise", move || {
             crowd(stops_short, 5, 20_000, FOR_EVER);
         }),
-        // On real threads it is seen within milliseconds.
+        // On real threads the fault shows within milliseconds.
         is_caught("barriers::broken::one-counter".into(), "did not come back", move || {
             crowd(one_counter, 3, 1_000_000, Duration::from_secs(1));
         }),

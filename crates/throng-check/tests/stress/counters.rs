@@ -4,15 +4,15 @@ use std::sync::Barrier;
 use std::thread;
 
 use libtest_mimic::Trial;
-use throng::counter::{Counting, Registered, Shape, methods};
 use throng::machine::{Cpu, Native};
+use throng::structures::counter::{Counting, Registered, Shape, methods};
 use throng_check::history::Call;
 use throng_check::spec::check_counter;
 
 use crate::broken::counters as broken;
 use crate::harness::{self, is_caught, passes};
 
-/// Calls on the calling thread, timed.
+/// Makes calls on the calling thread, timed.
 fn count(counter: &dyn Counting, calls: usize) -> Vec<Call> {
     let cpu = Native::cpu();
     (0..calls)
@@ -30,7 +30,7 @@ fn check(method: &Registered<Native>, calls: &[Call]) {
     }
 }
 
-/// All threads at once, from a common start.
+/// Runs all threads at once, from a common start.
 fn crowd(method: Registered<Native>, shape: Shape, calls: usize) {
     let counter = method.build(&shape).expect("a shape for threads");
     let threads = shape.processors;
@@ -46,8 +46,8 @@ fn crowd(method: Registered<Native>, shape: Shape, calls: usize) {
     check(&method, &calls);
 }
 
-/// Each lane starts a new thread as soon as its last one has ended, so that ids change hands all
-/// the time; a few threads stay throughout.
+/// Each lane starts a new thread as soon as its last one has ended, so that ids are reused all the
+/// time. A few threads stay throughout.
 fn coming_and_going(method: Registered<Native>, lanes: usize, visits: usize) {
     let counter = method.build(&Shape::for_processors(2)).expect("a shape for threads");
     let counter = &*counter;
@@ -74,8 +74,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             let run = move || crowd(method, shape, calls * effort);
             trials.push(passes(format!("{name}::crowd_of_{threads}"), run));
         }
-        // Those that change their shape do so all the time.
-        let restless = Shape { patience: 0, bank: 3, ..Shape::for_processors(24) };
+        // Counters that change their shape do so all the time.
+        let restless = Shape::for_processors(24).patience(0).bank(3);
         let run = move || crowd(method, restless, 1000 * effort);
         trials.push(passes(format!("{name}::restless"), run));
         let run = move || coming_and_going(method, 8, 150 * effort);
@@ -83,7 +83,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     }
     let racy = Registered::of::<broken::ReadThenAdd<Native>>();
     trials.push(is_caught("broken::read-then-add".into(), "broke its promise", move || {
-        // Two cores race at once; on one core only a preemption at the wrong moment shows it.
+        // Two cores race at once; on one core only a preemption at the wrong moment shows the
+        // fault.
         for _ in 0..200 {
             crowd(racy, Shape::for_processors(4), 20_000);
         }

@@ -7,16 +7,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
+use throng::Queue;
 use throng::machine::{Native, SplitMix64};
-use throng::pool::{PopError, PushError, Queue};
+use throng::queue::{PopTimeoutError, PushTimeoutError};
+use throng_check::history::{Answer, Asked, Request};
 use throng_check::workload::{
-    Can, ForcedQueue, Kind, Ledger, ObservedQueue, Parcel, kinds, program,
+    Can, ForcedQueue, Kind, Ledger, ObservedQueue, Parcel, Step, kinds, program,
 };
 
 use crate::broken::queues as broken;
 use crate::harness::{self, is_caught, passes, silently};
 
-/// Runs `body` on so many threads at once, with their numbers.
+/// Runs `body` on `threads` threads at once, with their numbers.
 fn on_threads(threads: usize, body: impl Fn(usize) + Sync) {
     let (body, start) = (&body, &Barrier::new(threads));
     thread::scope(|scope| {
@@ -29,7 +31,7 @@ fn on_threads(threads: usize, body: impl Fn(usize) + Sync) {
     });
 }
 
-/// Producers push, consumers wait for items until it is closed.
+/// Producers push, and consumers wait for items until it is closed.
 fn share(kind: Kind<Native>, capacity: Option<usize>, sides: [usize; 2], each: usize) {
     let threads = sides[0] + sides[1];
     let observed = ObservedQueue::timed(&kind, capacity, 0, threads);
@@ -37,8 +39,8 @@ fn share(kind: Kind<Native>, capacity: Option<usize>, sides: [usize; 2], each: u
     observed.settle(&Native::cpu());
 }
 
-/// All push and pop as they like, and give up when they have to wait for long: microseconds. Nobody closes
-/// before the last of `rounds` short programs.
+/// All threads make random calls, and give up after microseconds of waiting. None closes it before
+/// the last of `rounds` short programs.
 fn at_random(kind: Kind<Native>, capacity: Option<usize>, block: usize, threads: usize, seed: u64) {
     const ROUNDS: u64 = 40;
     let observed = ObservedQueue::timed(&kind, capacity, block, threads);
@@ -55,6 +57,37 @@ fn at_random(kind: Kind<Native>, capacity: Option<usize>, block: usize, threads:
     } else {
         observed.settle(&Native::cpu());
     }
+}
+
+/// Threads push and pop without a bound for `calls` calls in all, and no call is in progress at the end, nor is the queue
+/// closed. For such a record the conditions are all of linearizability, so that it is judged exactly
+/// (`throng_check::spec::queue`); for a pool, "empty" is.
+fn long_record(kind: Kind<Native>, threads: usize, calls: usize) {
+    let observed = ObservedQueue::timed(&kind, None, 1, threads);
+    let can = Can { be_closed: false, pop_many: false, ..kind.can };
+    on_threads(threads, |number| {
+        // More pops than pushes, so that the queue is empty again and again.
+        for round in 0..calls / threads / PROGRAM {
+            let mut program = program(can, false, round as u64, number, PROGRAM - 4);
+            program.extend([Step::TryPop; 4]);
+            observed.perform(&Native::cpu(), number, &program);
+        }
+    });
+    let requests = observed.requests();
+    assert!(
+        requests.len() >= calls - threads * PROGRAM && requests.iter().all(is_over),
+        "{kind:?}"
+    );
+    let empty = requests.iter().filter(|request| request.answer() == Some(Answer::Empty)).count();
+    assert!(empty > calls / 1_000, "{kind:?}: told that it is empty {empty} times");
+    observed.settle(&Native::cpu());
+}
+
+/// Steps of a program of [`long_record`].
+const PROGRAM: usize = 20;
+
+fn is_over(request: &Request) -> bool {
+    request.answered.is_some() && request.asked != Asked::Close
 }
 
 /// Each lane starts a new thread as soon as its last one has ended.
@@ -75,7 +108,8 @@ fn coming_and_going(kind: Kind<Native>, capacity: Option<usize>, lanes: usize, v
     observed.settle(&Native::cpu());
 }
 
-/// One alone waits for what does not come: not much shorter than it said, and not for ever.
+/// One thread waits for an item that does not come: not much shorter than its time-out, and not for
+/// ever.
 fn gives_up() {
     const PATIENCE: Duration = Duration::from_millis(30);
     let queue = Queue::bounded(1);
@@ -85,13 +119,13 @@ fn gives_up() {
         let waited = start.elapsed();
         assert!(waited >= PATIENCE && waited < PATIENCE + Duration::from_secs(5), "{waited:?}");
     };
-    wait(&|| assert_eq!(queue.pop_timeout(PATIENCE), Err(PopError::Empty)));
+    wait(&|| assert_eq!(queue.pop_timeout(PATIENCE), Err(PopTimeoutError::Timeout)));
     assert_eq!(queue.push(1), Ok(()));
-    wait(&|| assert_eq!(queue.push_timeout(2, PATIENCE), Err(PushError::Full(2))));
+    wait(&|| assert_eq!(queue.push_timeout(2, PATIENCE), Err(PushTimeoutError::Timeout(2))));
     assert_eq!(queue.pop_timeout(PATIENCE), Ok(1));
 }
 
-/// Those who wait, for items or for room, are told that it was closed.
+/// Closing wakes all threads that wait for items or for room.
 fn all_are_told(waiters: usize) {
     let empty = Queue::<u32>::bounded(1);
     let full = Queue::bounded(1);
@@ -109,8 +143,8 @@ fn all_are_told(waiters: usize) {
     assert_eq!((full.pop(), full.pop()), (Some(0), None));
 }
 
-/// An item whose drop panics is dropped with the queue, after `before` others and before `after` more: all
-/// are dropped once.
+/// An item whose drop panics is dropped with the queue, after `before` others and before `after`
+/// more. All are dropped once.
 fn one_explodes(kind: Kind<Native>, block: usize, before: usize, after: usize) {
     let (cpu, ledger) = (Native::cpu(), Ledger::for_makers(1));
     let store = (kind.build)(None, block);
@@ -128,7 +162,7 @@ fn one_explodes(kind: Kind<Native>, block: usize, before: usize, after: usize) {
     }
 }
 
-/// One that was popped explodes in the hands of a thread, which is no concern of the queue.
+/// A popped item panics when a thread drops it, which does not concern the queue.
 fn one_explodes_outside(kind: Kind<Native>) {
     let (cpu, ledger) = (Native::cpu(), Ledger::for_makers(1));
     let store = (kind.build)(None, 2);
@@ -139,11 +173,14 @@ fn one_explodes_outside(kind: Kind<Native>) {
     }
     let pop = || drop(store.try_pop_on(&cpu));
     let exploded = |_: &i32| silently(|| catch_unwind(AssertUnwindSafe(pop)).is_err());
-    // Until all are out: not every store has an order.
+    // Until all are out: not every store is ordered.
     assert_eq!((0..20).filter(exploded).count(), 1);
     drop(store);
     assert_eq!(ledger.check(0), Ok(()));
 }
+
+/// Calls of a [`long_record`].
+const LONG_RECORD: usize = 120_000;
 
 fn trials_of(kind: Kind<Native>, effort: usize) -> Vec<Trial> {
     let name = kind.name;
@@ -167,6 +204,10 @@ fn trials_of(kind: Kind<Native>, effort: usize) -> Vec<Trial> {
         trials.push(passes(format!("{name}::coming_and_going"), move || {
             coming_and_going(kind, capacity, 6, 150 * effort as u64);
         }));
+    }
+    for threads in [2, 4, 12] {
+        let name = format!("queues::{name}::long_record_of_{threads}");
+        trials.push(passes(name, move || long_record(kind, threads, LONG_RECORD * effort)));
     }
     trials.push(passes(format!("queues::{name}::one_explodes"), move || {
         let mut random = SplitMix64::from_state(1);
@@ -204,7 +245,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Threads that force items in, and pop after every second one.
+/// Runs threads that force items in, and pop after every second one.
 fn forced(queue: ForcedQueue<Native>, threads: usize) {
     on_threads(threads, |number| queue.perform(&Native::cpu(), number, 20_000));
     queue.settle(&Native::cpu());
@@ -222,6 +263,10 @@ fn broken_trials() -> Vec<Trial> {
             })
         })
         .collect();
+    for kind in broken::rarely_mistaken() {
+        let name = format!("queues::broken::{}", kind.name);
+        trials.push(is_caught(name, promise, move || long_record(kind, 4, LONG_RECORD)));
+    }
     // What a race does, real threads see now and then: of these, one at least is caught.
     trials.push(is_caught("queues::broken::some-that-race".into(), promise, || {
         let kinds = broken::racy();

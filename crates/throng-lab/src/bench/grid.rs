@@ -1,23 +1,23 @@
 //! A table with a pair of numbers for each number of threads, as wide as a window allows.
 
-use crate::table::{Align, aligned};
+use throng_papers::table::{Align, aligned};
 
-/// The widest table that fits most windows.
+/// Width of the widest table that fits most windows.
 pub(crate) const LINE_WIDTH: usize = 100;
-/// The least width of the two numbers of a pair.
+/// Smallest widths of the two numbers of a pair.
 const WIDTHS: [usize; 2] = [8, 6];
 /// Blanks between two columns.
 const GAP: usize = 2;
 
-/// What the table has in it.
+/// The contents of the table.
 pub(crate) struct Grid {
-    /// Head of the names.
+    /// Heading of the names.
     pub(crate) name: &'static str,
-    /// Heads of the pairs: how many threads.
+    /// Headings of the pairs: the numbers of threads.
     pub(crate) heads: Vec<String>,
-    /// What the two numbers of a pair are.
+    /// Names of the two numbers of a pair.
     pub(crate) labels: [&'static str; 2],
-    /// Head of a column after all pairs, where there is one.
+    /// Heading of a column after all pairs, where there is one.
     pub(crate) last: Option<&'static str>,
     pub(crate) rows: Vec<Row>,
 }
@@ -25,14 +25,14 @@ pub(crate) struct Grid {
 /// One row.
 pub(crate) struct Row {
     pub(crate) name: String,
-    /// One for each head.
+    /// One pair for each heading.
     pub(crate) pairs: Vec<[String; 2]>,
-    /// In the column after all pairs.
+    /// The cell in the column after all pairs.
     pub(crate) last: Option<String>,
 }
 
 impl Grid {
-    /// The table, in several blocks where the pairs do not fit side by side.
+    /// Returns the table, in several blocks where the pairs do not fit side by side.
     pub(crate) fn blocks(&self) -> Vec<String> {
         let name_width = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
         let last_width = self.last.map_or(0, |last| last.len() + GAP);
@@ -42,7 +42,7 @@ impl Grid {
         all.chunks(fit.max(1)).map(|some| self.block(some, some.last() == all.last())).collect()
     }
 
-    /// The table for some of the pairs.
+    /// Returns the table for some of the pairs.
     fn block(&self, columns: &[usize], is_last: bool) -> String {
         let last = self.last.filter(|_| is_last);
         let mut upper = vec![String::new()];
@@ -67,7 +67,7 @@ impl Grid {
         format!("{:>one$}{:>two$}", first.as_ref(), second.as_ref())
     }
 
-    /// The widths of the two numbers of a pair; the second begins with a blank at least.
+    /// Returns the widths of the two numbers of a pair; the second begins with a blank at least.
     fn widths(&self) -> [usize; 2] {
         let widest = |which: usize| {
             let texts = self.rows.iter().flat_map(|row| &row.pairs);

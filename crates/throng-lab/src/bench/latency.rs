@@ -1,4 +1,4 @@
-//! Latencies as histograms, and the percentiles of interest.
+//! Histograms of latencies, and their percentiles.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use super::stats::{median, sorted};
 /// Percentiles of a latency, in nanoseconds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Latency {
-    /// Half of all are no longer.
+    /// Half of all latencies are no longer.
     pub p50_ns: f64,
     /// 99 % are no longer.
     pub p99_ns: f64,
@@ -19,7 +19,7 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// Returns the median of each percentile, or [`None`] of none.
+    /// Returns the median of each percentile, or [`None`] if `all` is empty.
     #[must_use]
     pub fn medians(all: &[Latency]) -> Option<Latency> {
         let middle = |of: fn(&Latency) -> f64| median(&sorted(all.iter().map(of)));
@@ -32,17 +32,17 @@ impl Latency {
     }
 }
 
-/// Times that one thread measured, to 1 %.
+/// Latencies that one thread measured, to 1 %.
 #[derive(Clone, Debug)]
 pub struct Recorder(Histogram<u64>);
 
-/// Longer times are recorded as this.
+/// Longest recorded latency; longer ones are recorded as this.
 const LONGEST_NS: u64 = 60_000_000_000;
-/// Two digits keep the histogram in the cache of a core: 30 kB instead of 230.
+/// Significant digits. Two keep the histogram in the cache of a core: 30 kB instead of 230.
 const DIGITS: u8 = 2;
 
 impl Recorder {
-    /// A recorder without a time in it.
+    /// Returns an empty recorder.
     #[must_use]
     pub fn new() -> Self {
         Recorder(
@@ -50,18 +50,18 @@ impl Recorder {
         )
     }
 
-    /// Records a time.
+    /// Records a latency.
     #[inline]
     pub fn record(&mut self, ns: u64) {
         self.0.saturating_record(ns);
     }
 
-    /// Adds the times of another recorder.
+    /// Adds the latencies of another recorder.
     pub fn add(&mut self, other: &Recorder) {
         self.0.add(&other.0).expect("all recorders have the same bounds");
     }
 
-    /// Returns how many times were recorded.
+    /// Returns the number of latencies recorded.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.len()

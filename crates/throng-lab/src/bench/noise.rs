@@ -1,15 +1,15 @@
-//! How far to trust a measurement.
+//! Describes how far to trust a measurement.
 
 use super::stats::median;
 
-/// Runs that usually lie farther apart than this say more about the neighbours than about what was
-/// measured.
+/// Largest typical spread of runs, relative to their median. Above it, runs say more about other
+/// load than about what was measured.
 const BUSY: f64 = 0.5;
 const WARNING: &str = "\n          \
     This machine was busy with other things: measure again when it is quiet.";
 
-/// How far the repetitions lie apart, in general and at worst: from the spreads, each with a name.
-/// None where there is nothing to tell.
+/// Describes the spread of the repetitions in general and at worst, from spreads that have a name
+/// each. Returns `None` if there are none.
 pub(crate) fn in_words(mut spreads: Vec<(f64, String)>) -> Option<String> {
     spreads.sort_by(|a, b| a.0.total_cmp(&b.0));
     let values: Vec<f64> = spreads.iter().map(|(spread, _)| *spread).collect();

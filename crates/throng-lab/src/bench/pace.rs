@@ -1,27 +1,26 @@
-//! How a thread takes its values: many in a row, or one by one with something else in between. And that
-//! something else.
+//! How a thread takes its values: in chunks, or one by one with other work in between.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use throng::counter::Counting;
 use throng::machine::{Cpu, Native, NativeCpu, SplitMix64};
+use throng::structures::counter::Counting;
 
 /// How threads take values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Many in a row, behind one dynamic dispatch: nothing but the counter is measured.
+    /// In chunks, behind one dynamic dispatch: nothing but the counter is measured.
     InARow,
-    /// One by one, each behind a dispatch of its own, and after each 0 to so many nanoseconds of
-    /// something else, at random.
+    /// One by one, each behind a dispatch of its own. After each comes random other work of 0 to
+    /// `work_ns` nanoseconds.
     OneByOne {
-        /// That many, at most.
+        /// Upper bound of the work in nanoseconds.
         work_ns: u32,
     },
 }
 
 impl Pace {
-    /// In words, for the line above a table; nothing for the usual way.
+    /// Describes the pace, for the line above a table; `None` for the default.
     #[must_use]
     pub fn in_words(self) -> Option<String> {
         match self {
@@ -34,7 +33,7 @@ impl Pace {
     }
 }
 
-/// A thread at its work.
+/// A thread that takes values.
 #[derive(Debug)]
 pub struct Worker {
     pace: Pace,
@@ -42,7 +41,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// The calling thread.
+    /// Returns the worker of the calling thread.
     #[must_use]
     pub fn new(pace: Pace) -> Self {
         let work = match pace {
@@ -68,7 +67,7 @@ impl Worker {
     }
 }
 
-/// Something else that a thread has to do, for times that differ at random.
+/// Work of a thread, of random length.
 #[derive(Debug)]
 pub struct Work {
     random: SplitMix64,
@@ -76,7 +75,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// For 0 to so many nanoseconds each time; nothing where that is 0.
+    /// Returns work of 0 to `nanoseconds` each time, or `None` if that is 0.
     #[must_use]
     pub fn up_to(nanoseconds: u32) -> Option<Self> {
         (nanoseconds > 0).then(|| Work {
@@ -85,7 +84,7 @@ impl Work {
         })
     }
 
-    /// Does it once.
+    /// Does the work once.
     #[inline(never)]
     pub fn once(&mut self) {
         work(self.random.below(self.most_rounds + 1));
@@ -99,20 +98,20 @@ pub struct SteadyWork {
 }
 
 impl SteadyWork {
-    /// Work of about `nanoseconds`, calibrated on the calling thread.
+    /// Returns work of about `nanoseconds`, calibrated on the calling thread.
     #[must_use]
     pub fn of(nanoseconds: u32) -> Self {
         SteadyWork { rounds: rounds_a_us() * u64::from(nanoseconds) / 1000 }
     }
 
-    /// Does it once.
+    /// Does the work once.
     #[inline]
     pub fn once(self) {
         work(self.rounds);
     }
 }
 
-/// Each round needs the result of the one before it, and no memory.
+/// Computes `rounds` rounds, each from the result of the one before, without memory accesses.
 fn work(rounds: u64) {
     let mut bits = black_box(rounds);
     for _ in 0..rounds {
@@ -121,10 +120,10 @@ fn work(rounds: u64) {
     black_box(bits);
 }
 
-/// How many rounds take a microsecond.
+/// Measures the rounds in a microsecond.
 fn rounds_a_us() -> u64 {
     const ROUNDS: u64 = 20_000;
-    // Each try is short beside a time slice: beside busy neighbours some are not interrupted.
+    // Each try is short against a time slice, so that some are not interrupted by busy neighbours.
     let tries = (0..9).map(|_| {
         let start = Instant::now();
         work(ROUNDS);
@@ -136,7 +135,7 @@ fn rounds_a_us() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use throng::counter::Hardware;
+    use throng::structures::counter::Hardware;
 
     #[test]
     fn values_are_taken_either_way() {
@@ -153,7 +152,7 @@ mod tests {
         let mut worker = Worker::new(Pace::OneByOne { work_ns: 10_000 });
         let start = Instant::now();
         worker.fill(&counter, &Native::cpu(), &mut chunk);
-        // 5 us on average; longer where others want the core too.
+        // 5 us on average; longer where other programs use the core too.
         assert!(start.elapsed().as_micros() > 2000);
     }
 }

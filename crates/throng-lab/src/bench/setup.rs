@@ -1,4 +1,4 @@
-//! The machine under the measurement: what it is, and how it feels right now.
+//! The machine of the measurement: its cores, and its speed at the moment.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,28 +10,28 @@ use std::time::{Duration, Instant};
 use core_affinity::CoreId;
 use serde::{Deserialize, Serialize};
 use throng::machine::{Line, Native, NativeWord, Place, Word};
+use throng_papers::numbers::counted;
 
-use crate::numbers::counted;
-use crate::plan;
+use crate::threads;
 
-/// The machine, as it stands beside every result.
+/// The machine, as printed with every result.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Setup {
     /// Model of the processor.
     pub processor: String,
-    /// How many threads can run at once.
+    /// Number of threads that can run at once.
     pub cores: usize,
-    /// Whether each thread is kept on one core.
+    /// Whether each thread is pinned to one core.
     pub pinned: bool,
-    /// How long a flag takes from one core to another; none where there is only one core.
+    /// Nanoseconds that a flag takes from one core to another; `None` where there is only one core.
     pub flag_ns: Option<f64>,
 }
 
 impl Setup {
-    /// Looks at the machine; takes some milliseconds.
+    /// Examines the machine, which takes some milliseconds.
     #[must_use]
     pub fn look(pinning: &Pinning) -> Self {
-        let cores = plan::cores();
+        let cores = threads::cores();
         Setup {
             processor: processor_model(),
             cores,
@@ -40,7 +40,7 @@ impl Setup {
         }
     }
 
-    /// In words, for the line above a table.
+    /// Describes the machine, for the line above a table.
     #[must_use]
     pub fn in_words(&self) -> String {
         let mut line = format!(
@@ -56,7 +56,7 @@ impl Setup {
     }
 }
 
-/// The name of the processor; the architecture where the system does not tell more.
+/// Returns the name of the processor, or the architecture where the system does not tell more.
 fn processor_model() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     info.lines()
@@ -67,7 +67,7 @@ fn processor_model() -> String {
         .unwrap_or_else(|| format!("{} processor", std::env::consts::ARCH))
 }
 
-/// On which core each thread of a measurement stays.
+/// The core of each thread of a measurement.
 #[derive(Clone, Debug)]
 pub struct Pinning {
     /// The cores this process may use; empty where threads cannot be pinned.
@@ -75,11 +75,11 @@ pub struct Pinning {
 }
 
 impl Pinning {
-    /// Finds out whether threads can be pinned here, and to what.
+    /// Finds out whether threads can be pinned here, and to which cores.
     #[must_use]
     pub fn find() -> Self {
         let cores = core_affinity::get_core_ids().unwrap_or_default();
-        // Tried on a thread of its own: the calling one stays free to run anywhere.
+        // Tried on a thread of its own, so that the calling one stays unpinned.
         let first = cores.first().copied();
         let works = thread::spawn(move || first.is_some_and(core_affinity::set_for_current))
             .join()
@@ -87,28 +87,28 @@ impl Pinning {
         Pinning { cores: if works { cores } else { Vec::new() } }
     }
 
-    /// Threads go where the system puts them.
+    /// Returns a pinning that leaves threads where the system puts them.
     #[must_use]
     pub const fn none() -> Self {
         Pinning { cores: Vec::new() }
     }
 
-    /// The system's numbers of the cores, in the order of [`pin`](Pinning::pin); empty where threads cannot
-    /// be pinned.
+    /// Returns the system's numbers of the cores, in the order of [`pin`](Pinning::pin), or nothing
+    /// where threads cannot be pinned.
     pub(crate) fn cores(&self) -> Vec<usize> {
         self.cores.iter().map(|core| core.id).collect()
     }
 
-    /// Whether threads can be pinned here.
+    /// Returns whether threads can be pinned here.
     #[must_use]
     pub fn is_possible(&self) -> bool {
         !self.cores.is_empty()
     }
 
-    /// Keeps the calling thread, the `index`-th of its crowd, on one core.
+    /// Pins the calling thread, the `index`-th of its crew, to one core.
     pub fn pin(&self, index: usize) {
         if let Some(&core) = self.cores.get(index % self.cores.len().max(1)) {
-            // One that fails here stays unpinned: a slower run, no wrong one.
+            // A failure leaves the thread unpinned: a slower run, not a wrong one.
             core_affinity::set_for_current(core);
         }
     }
@@ -116,10 +116,11 @@ impl Pinning {
 
 const ROUNDS_A_BATCH: u64 = 500;
 const BATCHES: usize = 21;
-/// Enough for all batches on a quiet machine; a crowded one gets a rougher number.
+/// Time enough for all batches on a quiet machine; a busy one gets a rougher number.
 const FLAG_TIME: Duration = Duration::from_millis(50);
 
-/// How long a flag takes from one core to another: half a round trip, the median of some batches.
+/// Measures the time of a flag from one core to another: half a round trip, the median of some
+/// batches.
 fn flag_ns(pinning: &Pinning) -> f64 {
     let flag = Line::word::<Native>(0, Place::named("flag"));
     thread::scope(|scope| {
@@ -140,7 +141,7 @@ fn flag_ns(pinning: &Pinning) -> f64 {
     })
 }
 
-/// The value of the flag that ends the game. Odd values are thrown, even ones returned.
+/// The value of the flag that ends the measurement. Odd values are requests, even ones answers.
 const STOP: u64 = u64::MAX - 1;
 
 fn return_flag(flag: &NativeWord) {
@@ -172,8 +173,8 @@ fn time_batches(flag: &NativeWord) -> Vec<f64> {
     batches_ns
 }
 
-/// Spins until the flag is as wanted; lets others run now and then, because the partner may be
-/// waiting for this very core.
+/// Spins until the flag is as wanted. Yields now and then, because the partner may be waiting for
+/// this very core.
 fn await_flag(flag: &NativeWord, wanted: impl Fn(u64) -> bool) -> u64 {
     let mut polls = 0_u32;
     loop {

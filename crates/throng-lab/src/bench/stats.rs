@@ -1,11 +1,11 @@
-//! Medians, and how far the numbers behind them lie apart.
+//! Medians and spreads.
 
 use serde::Serialize;
 
-/// What several measurements of the same thing say together.
+/// Statistics of several measurements of the same quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Stats {
-    /// The middle one.
+    /// The median.
     pub median: f64,
     /// The smallest.
     pub min: f64,
@@ -14,7 +14,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Of these numbers; none of none.
+    /// Returns the statistics of these numbers, or `None` if there are none.
     #[must_use]
     pub fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let values = sorted(values);
@@ -22,21 +22,21 @@ impl Stats {
         Some(Stats { median: median(&values)?, min, max })
     }
 
-    /// How far they lie apart, as a part of the median.
+    /// Returns the range of the numbers, relative to the median.
     #[must_use]
     pub fn spread(&self) -> Option<f64> {
         (self.median > 0.0).then(|| (self.max - self.min) / self.median)
     }
 }
 
-/// The values in order.
+/// Returns the values in ascending order.
 pub(super) fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values
 }
 
-/// The middle of sorted values; between the middle two where their number is even.
+/// Returns the median of sorted values: the mean of the middle two where their number is even.
 pub(super) fn median(sorted: &[f64]) -> Option<f64> {
     let (low, high) = (sorted.len().checked_sub(1)? / 2, sorted.len() / 2);
     Some((sorted[low] + sorted[high]) / 2.0)

@@ -1,4 +1,4 @@
-//! The phases of a run, and the time they change.
+//! The phases of a run, and their times.
 //!
 //! ```text
 //! gathering --> warming --> measuring --> done
@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// What the threads of a run are about.
+/// The phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Gathering = 0,
@@ -20,12 +20,12 @@ pub(super) enum Phase {
     Done = 3,
 }
 
-/// How long the phases last.
+/// The times of the phases.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// Before the measurement.
+    /// Time of the warm-up.
     pub warm_up: Duration,
-    /// Of the measurement.
+    /// Time of the measurement.
     pub measure: Duration,
 }
 
@@ -37,16 +37,16 @@ impl Times {
 /// The phase of a run, and when it changed.
 ///
 /// # Memory ordering
-/// A change of phase releases and a look at it acquires. The times are read after all threads have
-/// been joined, which orders everything.
+/// A change of phase is a release, and reading the phase an acquire. The times are read after all
+/// threads have been joined, which orders everything.
 #[repr(align(128))]
 pub(super) struct Window {
-    /// Alone on its line but for what is written once a run.
+    /// Alone on its line except for words that are written once a run.
     phase: AtomicU64,
     created: Instant,
     began_ns: AtomicU64,
     ended_ns: AtomicU64,
-    /// Who keeps the time, to be woken when full memory ends a phase early.
+    /// The thread that keeps the time, unparked when full memory ends a phase early.
     conductor: Thread,
 }
 
@@ -71,7 +71,7 @@ impl Window {
         }
     }
 
-    /// Keeps a thread of the crew until the run starts.
+    /// Blocks a thread of the crew until the run starts.
     pub(super) fn await_start(&self) {
         while self.phase() == Phase::Gathering {
             thread::park();
@@ -82,7 +82,7 @@ impl Window {
         self.phase.store(Phase::Warming as u64, Release);
     }
 
-    /// Sends the crew home before the run has started.
+    /// Ends the crew's threads before the run has started.
     pub(super) fn cancel(&self) {
         self.phase.store(Phase::Done as u64, Release);
     }
@@ -95,9 +95,9 @@ impl Window {
         self.advance(Phase::Measuring, Phase::Done, &self.ended_ns);
     }
 
-    /// Moves on from one phase to the next, unless somebody else has done so.
+    /// Advances from one phase to the next, unless another thread has done so.
     fn advance(&self, from: Phase, to: Phase, time_ns: &AtomicU64) {
-        // Looked at first: a failing exchange would take the line from everybody.
+        // Read first: a failing exchange would take the line from all other threads.
         if self.phase() != from {
             return;
         }

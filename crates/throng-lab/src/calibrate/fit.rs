@@ -1,4 +1,4 @@
-//! From times to a machine of the simulator.
+//! Makes a machine of the simulator from measured times.
 //!
 //! # What a time is made of
 //! In the simulator (`throng-sim/src/memory/README.md`, the row `server`) a miss takes
@@ -7,37 +7,38 @@
 //! miss_cycles + X,   X = 2 * way + holder_cycles,
 //! ```
 //!
-//! whether it fetches a line or takes copies away. A flag's way from core to core has *two* of them: the
-//! store, which takes away the copy that the other looks at, and the other's look, which misses then.
-//! The look asks while the store is still under way, and is served when that is complete. So half a round
-//! trip of a flag, `T`, and a load of a changed line, `R`, are
+//! whether it fetches a line or invalidates copies. A flag's transfer from core to core has *two*
+//! misses: the store, which invalidates the reader's copy, and the reader's next load. That load is
+//! sent while the store is still under way, and is served when the store is complete. So half a
+//! round trip of a flag, `T`, and a load of a changed line, `R`, are
 //!
 //! ```text
 //! T = miss_cycles + 2 X,     R = miss_cycles + X,
 //! ```
 //!
-//! from which `miss_cycles = 2 R - T` and `X = (T - miss_cycles) / 2`. `T` is kept exactly, for every
-//! distance; `miss_cycles` is one number for all. Where `2 R - T` is negative, since a processor does
-//! something else in the meantime, it is 0; where it is more than half of `X`, the look would come too late
-//! to overlap, and it is that.
+//! from which `miss_cycles = 2 R - T` and `X = (T - miss_cycles) / 2`. `T` is kept exactly, for
+//! every distance; `miss_cycles` is one number for all. Where `2 R - T` is negative, because a
+//! processor does other work in the meantime, `miss_cycles` is 0. Above half of `X` the load would
+//! come too late to overlap; then `miss_cycles` is half of `X`.
 //!
-//! How `X` is divided between the way and the holder is not to be seen in any time but that of
-//! two processors of one node, which have no way.
+//! How `X` is divided between way and holder shows in no time except that of two processors of one
+//! node, which have no way.
 
 use std::fmt::Write as _;
 
+use throng_papers::numbers::{counted, short};
 use throng_sim::MachineSpec;
 use throng_sim::spec::{CoherenceSpec, NetworkSpec, ProcessorSpec};
 
 use super::groups::{Groups, Times};
 use crate::bench::stats::Stats;
-use crate::numbers::{counted, short};
 
-/// A cycle is a third of a nanosecond: by choice, as on the preset `server`. What the processor's own
-/// clock does is not known here, and does not matter: all times are measured in nanoseconds.
+/// The clock: a cycle is a third of a nanosecond, as on the preset `server`. The processor's own
+/// clock is not known here and does not matter, since all times are measured in nanoseconds.
 const CLOCK_MHZ: u32 = 3000;
 
-/// What is not measured, from the preset `server`, which has the same clock and names its sources.
+/// Parameters that are not measured, from the preset `server`, which has the same clock and names
+/// its sources.
 const HIT: u64 = 4;
 const LOCKED_HIT: u64 = 18;
 const MISS: u64 = 3;
@@ -46,20 +47,21 @@ const NEAR_X: u64 = 66;
 const PORT: u64 = 4;
 const MEMORY: u64 = 360;
 
-/// A simulated load that is so many times too long or too short is worth a word.
+/// Smallest factor between a simulated and a measured load that is reported.
 const MISFIT: f64 = 1.15;
 
-/// So many chiplets on a socket where no second socket was seen: more than anybody simulates.
+/// Chiplets on a socket where no second socket was seen: more than any simulation has.
 const ANY_NUMBER: usize = 1024;
 
-/// What a core does alone or with one other, in nanoseconds, where it was measured.
+/// Costs of a core alone or with one other, in nanoseconds, where measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Costs {
     /// A load that hits.
     pub(super) hit: Option<f64>,
-    /// A locked addition to the own line.
+    /// A locked addition to a line of the core's own.
     pub(super) locked: Option<f64>,
-    /// For some distances: half a round trip of a flag, and a load of a line that the other has changed.
+    /// For some distances: half a round trip of a flag, and a load of a line that the other core
+    /// has changed.
     pub(super) flag_and_load: Vec<(f64, f64)>,
 }
 
@@ -76,17 +78,17 @@ pub(super) struct Parameters {
 #[derive(Clone, Debug)]
 pub(super) struct Fitted {
     parameters: Parameters,
-    /// See [`Costs`]; none where only the parameters are known.
+    /// See [`Costs`]; empty where only the parameters are known.
     flag_and_load: Vec<(f64, f64)>,
     sizes: Vec<usize>,
     cores: usize,
-    /// For each level half a round trip of a flag, in nanoseconds; not a number where none was measured.
+    /// For each level half a round trip of a flag, in nanoseconds; NaN where none was measured.
     flag_ns: Vec<f64>,
     /// For each level the cycles of a message.
     ways: Vec<u64>,
 }
 
-/// How many cycles so many nanoseconds are.
+/// Converts nanoseconds to cycles.
 fn cycles(ns: f64) -> u64 {
     (ns * f64::from(CLOCK_MHZ) / 1000.0).round().max(0.0) as u64
 }
@@ -96,8 +98,8 @@ fn nanoseconds(cycles: u64) -> f64 {
 }
 
 impl Parameters {
-    /// From what was measured; `flag_ns` are the times of the levels, and `has_nodes` tells whether the
-    /// first of them is that of processors of one node.
+    /// Computes the parameters from what was measured. `flag_ns` are the times of the levels;
+    /// `has_nodes` tells whether the first of them is that of processors of one node.
     fn new(costs: &Costs, flag_ns: &[f64], has_nodes: bool) -> Self {
         let known = flag_ns.iter().copied().filter(|ns| ns.is_finite());
         let least = known.map(cycles).min();
@@ -105,7 +107,7 @@ impl Parameters {
         let miss = Stats::of(misses.map(|(flag, load)| 2.0 * load - flag));
         let miss = miss.map_or(MISS, |stats| cycles(stats.median));
         let miss = match least {
-            // At most half of X: T = m + 2 X >= 5 m. And so that X is a whole number.
+            // At most half of X: T = m + 2 X >= 5 m. Rounded so that X is a whole number.
             Some(least) => {
                 let miss = miss.min(least / 5);
                 if (least - miss).is_multiple_of(2) { miss } else { miss + 1 }
@@ -117,7 +119,7 @@ impl Parameters {
             // Without a way, all of it.
             _ if has_nodes => near,
             _ if near < HOLDER => near,
-            // So that the way is a whole number.
+            // Rounded so that the way is a whole number.
             _ => HOLDER + (near - HOLDER) % 2,
         };
         Parameters {
@@ -128,7 +130,7 @@ impl Parameters {
         }
     }
 
-    /// The cycles of a message between cores between which half a round trip of a flag takes so long.
+    /// Returns the cycles of a message between cores with this half round trip of a flag.
     fn way(&self, flag_ns: f64) -> u64 {
         let x = if flag_ns.is_finite() {
             cycles(flag_ns).saturating_sub(self.miss) / 2
@@ -141,7 +143,7 @@ impl Parameters {
 }
 
 impl Fitted {
-    /// For cores in these groups, with these times between them.
+    /// Fits a machine to cores in these groups, with these times between them.
     pub(super) fn new(times: &Times, groups: &Groups, costs: &Costs) -> Self {
         let flag_ns = groups.typical(times);
         let parameters = Parameters::new(costs, &flag_ns, has_nodes(groups));
@@ -149,7 +151,7 @@ impl Fitted {
         Fitted { flag_and_load, ..Self::with(times, groups, parameters) }
     }
 
-    /// The same, for some of the cores of a machine with these parameters.
+    /// Fits a machine to some of the cores, with these parameters.
     pub(super) fn with(times: &Times, groups: &Groups, parameters: Parameters) -> Self {
         let flag_ns = groups.typical(times);
         let ways = flag_ns.iter().map(|&ns| parameters.way(ns)).collect();
@@ -157,8 +159,8 @@ impl Fitted {
         Fitted { parameters, flag_and_load: Vec::new(), sizes, cores, flag_ns, ways }
     }
 
-    /// A sentence about what the simulator cannot express, where there is such a thing: a load of a
-    /// changed line takes another part of a flag's way here than any that it knows.
+    /// Returns a sentence about what the simulator cannot express, if there is something: a load of
+    /// a changed line takes another part of a flag's transfer here than in the simulator.
     pub(super) fn misfit(&self) -> Option<String> {
         let off = |&(flag, load): &(f64, f64)| {
             let miss = nanoseconds(self.parameters.miss);
@@ -183,11 +185,11 @@ impl Fitted {
         self.parameters
     }
 
-    /// The machine with so many processors.
+    /// Returns the machine with `processors` processors.
     ///
-    /// Where there are more than were measured, they are in more groups like those measured. Where there
-    /// was one level of groups, all other groups are as far as those seen, however many; where there was
-    /// none, all processors are as near to each other as those seen.
+    /// With more processors than were measured, there are more groups like those measured. After
+    /// one level of groups, all further groups are as far apart as those seen. Without groups, all
+    /// processors are as near to each other as those seen.
     pub(super) fn spec(&self, processors: usize) -> MachineSpec {
         let Parameters { hit, locked, miss, holder } = self.parameters;
         MachineSpec {
@@ -241,7 +243,7 @@ impl Fitted {
         }
     }
 
-    /// The machine as a file, which says where each number comes from.
+    /// Returns the machine as a file, which says where each number comes from.
     pub(super) fn toml(&self) -> String {
         let spec = self.spec(self.cores);
         let ProcessorSpec { hit_cycles, miss_cycles, per_node, .. } = spec.processor;
@@ -319,10 +321,10 @@ memory_cycles = {MEMORY}        # not measured: 120 ns, as on the preset server
         text
     }
 
-    /// What half a round trip of a flag between cores of this level is made of.
+    /// Describes the parts of half a round trip of a flag between cores of this level.
     fn sum(&self, level: usize) -> String {
         let Parameters { miss, holder, .. } = self.parameters;
-        // Processors of one node have no way, whatever else.
+        // Processors of one node have no way, in any case.
         let way = if level == 0 && self.sizes.len() > 2 { 0 } else { self.ways[level] };
         let sum = miss + 2 * (2 * way + holder);
         let sum =
@@ -336,7 +338,7 @@ memory_cycles = {MEMORY}        # not measured: 120 ns, as on the preset server
     }
 }
 
-/// "groups of 8", "groups of 8 and 96".
+/// Formats sizes as in "groups of 8", "groups of 8 and 96".
 pub(super) fn in_groups(sizes: &[usize]) -> String {
     let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
     format!("groups of {}", sizes.join(" and "))
@@ -372,8 +374,8 @@ mod tests {
         Fitted::new(times, &groups, &costs(flag_and_load))
     }
 
-    /// Half a round trip of a flag between two processors of the simulated machine: the simulator
-    /// takes the place of what is measured.
+    /// Returns half a round trip of a flag between two processors of the simulated machine: the
+    /// simulator in place of the real one.
     fn simulated_flag_ns(spec: &MachineSpec, one: usize, other: usize) -> f64 {
         const ROUNDS: u64 = 100;
         let run = |rounds: u64| {
@@ -401,7 +403,8 @@ mod tests {
         spec.nanoseconds(cycles) / (2 * ROUNDS) as f64
     }
 
-    /// A load of a line that another processor of the simulated machine has changed.
+    /// Returns the time of a load of a line that another processor of the simulated machine has
+    /// changed.
     fn simulated_load_ns(spec: &MachineSpec, one: usize, other: usize) -> f64 {
         let outcome = Simulation::new()
             .machine(spec.clone())
@@ -429,14 +432,15 @@ mod tests {
         assert!(off <= percent, "{what}: {found} instead of {expected}, {off:.1} % off");
     }
 
-    /// Matrix, machine file, simulated flag: the same times, for every pair of the matrix.
+    /// Checks matrix, machine file and simulated flag for equal times, for every pair of the
+    /// matrix.
     fn assert_round_trip(times: &Times, machine: &Fitted) {
         let spec = MachineSpec::from_toml(&machine.toml()).unwrap();
         assert_eq!(spec, machine.spec(times.len()), "the file is the machine");
         for (one, row) in times.iter().enumerate() {
             for (other, time) in row.iter().enumerate() {
                 if let Some(time) = *time {
-                    // 2 % of noise are in the matrix; a cycle or two are lost by rounding.
+                    // 2 % of noise are in the matrix; rounding costs a cycle or two.
                     let found = simulated_flag_ns(&spec, one, other);
                     assert_near(found, time, 2.5 + 70.0 / time, &format!("{one} to {other}"));
                 }
@@ -463,7 +467,7 @@ mod tests {
         };
         assert_eq!(chiplet_nodes, 8);
         assert_round_trip(&times, &machine);
-        // Eight times as many: the same distances, however far.
+        // Eight times as many cores have the same distances.
         let large = machine.spec(128);
         assert_near(simulated_flag_ns(&large, 0, 7), 25.0, 4.0, "within a chiplet");
         assert_near(simulated_flag_ns(&large, 0, 127), 110.0, 4.0, "to the last");
@@ -491,12 +495,12 @@ mod tests {
 
     #[test]
     fn a_single_load_takes_what_was_measured() {
-        // R between T / 2 and 0.6 T is what the machine can express.
+        // The machine can express R between T / 2 and 0.6 T.
         for (flag, load) in [(40.0, 20.0), (40.0, 22.0), (100.0, 58.0)] {
             let machine = fitted(&matrix(2, &[], &[flag]), &[(flag, load)]);
             assert_near(simulated_load_ns(&machine.spec(2), 0, 1), load, 4.0, "a load");
         }
-        // Less than half: nothing is faster than half of a flag's way.
+        // Less than half: nothing is faster than half of a flag's transfer.
         let machine = fitted(&matrix(2, &[], &[40.0]), &[(40.0, 10.0)]);
         assert_near(simulated_load_ns(&machine.spec(2), 0, 1), 20.0, 4.0, "half");
         assert_near(simulated_flag_ns(&machine.spec(2), 0, 1), 40.0, 4.0, "the flag all the same");

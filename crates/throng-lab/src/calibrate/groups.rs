@@ -1,33 +1,34 @@
-//! Which cores are near to each other: by what the system tells, and by what was measured.
+//! Finds groups of near cores, from what the system tells and from measured times.
 
 use crate::bench::stats::Stats;
 
-/// Times between cores, by their places in a list; none where a pair was not measured.
+/// Times between cores, by their places in a list; `None` where a pair was not measured.
 pub(super) type Times = Vec<Vec<Option<f64>>>;
 
-/// Who belongs together: for each core, by its place in the list, the number of its group.
+/// A partition of the cores: the group number of each core, by its place in the list.
 pub(super) type Partition = Vec<usize>;
 
-/// Groups of groups, the smallest first. Not that of all.
+/// Groups of groups, the smallest first. The group of all cores is not among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Groups {
     pub(super) levels: Vec<Partition>,
 }
 
-/// No machine of the simulator has more levels: nodes of several processors, chiplets, sockets.
+/// The most levels a machine of the simulator has: nodes of several processors, chiplets, sockets.
 const MOST_LEVELS: usize = 3;
 
-/// A core of another group is at least so many times as far: less is noise, or not worth the name.
+/// Smallest ratio of times that separates groups. Smaller differences are noise, or not worth a
+/// level.
 const FARTHER: f64 = 1.4;
 
 impl Groups {
-    /// All alike.
+    /// Returns no groups: all cores are alike.
     #[cfg(test)]
     pub(super) fn none() -> Self {
         Groups { levels: Vec::new() }
     }
 
-    /// Of these sizes, smallest first, for so many cores that stand in order.
+    /// Returns groups of these sizes, smallest first, for cores that stand in order.
     pub(super) fn of_sizes(sizes: &[usize], cores: usize) -> Self {
         let level = |&size: &usize| (0..cores).map(|core| core / size.max(1)).collect();
         let mut groups = Groups { levels: Vec::new() };
@@ -37,14 +38,15 @@ impl Groups {
         groups
     }
 
-    /// What the times tell, and what was `told`; what was measured wins where they contradict each other.
+    /// Finds groups in the times, and joins `told`. Where they contradict each other, the measured
+    /// ones win.
     pub(super) fn find(times: &Times, told: Groups) -> Self {
         let mut groups = Groups { levels: Vec::new() };
         for partition in seen_in(times).into_iter().chain(told.levels) {
             groups.add(partition);
         }
         while groups.levels.len() > MOST_LEVELS {
-            // The one that tells least.
+            // The level that separates times the least.
             let steps = groups.typical(times);
             let ratio = |level: &usize| steps[level + 1] / steps[*level];
             let least =
@@ -54,8 +56,8 @@ impl Groups {
         groups
     }
 
-    /// Adds a level where it belongs; leaves out what has no groups, is there already, or cuts through
-    /// a group.
+    /// Adds a level at its place. Leaves it out if it has no groups, is there already, or cuts
+    /// through a group.
     fn add(&mut self, partition: Partition) {
         let size = largest(&partition);
         if size < 2 || size >= partition.len() {
@@ -72,20 +74,21 @@ impl Groups {
         }
     }
 
-    /// How many cores are in a group of each level.
+    /// Returns the number of cores in a group of each level.
     pub(super) fn sizes(&self) -> Vec<usize> {
         self.levels.iter().map(largest).collect()
     }
 
-    /// The smallest level that has both in one group; above all levels where none has.
+    /// Returns the smallest level that has both in one group, or the number of levels where none
+    /// has.
     pub(super) fn level(&self, one: usize, other: usize) -> usize {
         let together = |level: &Partition| level[one] == level[other];
         self.levels.iter().position(together).unwrap_or(self.levels.len())
     }
 
-    /// The typical time between two cores of each level: those of one group of the smallest level, ..,
-    /// those that have no group in common. Never less than that of the level below. Not a number where
-    /// no pair was measured and there is nothing below.
+    /// Returns the typical time between two cores of each level: those of one group of the smallest
+    /// level, .., those that have no group in common. It is never less than that of the level
+    /// below. NaN where no pair was measured and there is no level below.
     pub(super) fn typical(&self, times: &Times) -> Vec<f64> {
         let mut found = vec![Vec::new(); self.levels.len() + 1];
         for (one, row) in times.iter().enumerate() {
@@ -104,7 +107,8 @@ impl Groups {
             .collect()
     }
 
-    /// An order of the cores in which every group stands together; within groups as before.
+    /// Returns an order of the cores in which every group stands together; within groups it is
+    /// unchanged.
     pub(super) fn order(&self, cores: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..cores).collect();
         let path = |core: usize| -> Vec<usize> {
@@ -114,7 +118,7 @@ impl Groups {
         order
     }
 
-    /// The same groups for some of the cores, in that order.
+    /// Returns the same groups for some of the cores, in that order.
     pub(super) fn of_some(&self, cores: &[usize]) -> Self {
         let mut some = Groups { levels: Vec::new() };
         for level in &self.levels {
@@ -129,7 +133,7 @@ fn largest(partition: &Partition) -> usize {
     partition.iter().map(count).max().unwrap_or(0)
 }
 
-/// Whether whoever is together in `fine` is so in `coarse`.
+/// Returns whether each group of `fine` is inside one of `coarse`.
 fn is_within(fine: &Partition, coarse: &Partition) -> bool {
     (0..fine.len()).all(|one| {
         let first = fine.iter().position(|group| *group == fine[one]).unwrap_or(one);
@@ -137,8 +141,8 @@ fn is_within(fine: &Partition, coarse: &Partition) -> bool {
     })
 }
 
-/// Groups that the times show by themselves: below some time all pairs of a group, and no others; and
-/// groups of the same size. A gap that noise has made seldom divides all cores so evenly.
+/// Returns the groups in the times alone. Below some time are all pairs of a group and no others,
+/// and groups have the same size. A gap made by noise seldom divides all cores into equal groups.
 fn seen_in(times: &Times) -> Vec<Partition> {
     let mut all: Vec<f64> = times.iter().flatten().flatten().copied().collect();
     all.sort_by(f64::total_cmp);
@@ -155,7 +159,7 @@ fn seen_in(times: &Times) -> Vec<Partition> {
         .collect()
 }
 
-/// Whoever has a way to each other by steps that are shorter than this.
+/// Joins cores that are connected by steps shorter than this.
 fn joined_below(times: &Times, limit: f64) -> Partition {
     let mut group: Partition = (0..times.len()).collect();
     for (one, row) in times.iter().enumerate() {
@@ -173,8 +177,8 @@ fn joined_below(times: &Times, limit: f64) -> Partition {
 pub(super) mod tests {
     use super::*;
 
-    /// A matrix in which cores of one group of `sizes[i]` are `ns[i]` apart, and others the last of `ns`;
-    /// each pair is a little off.
+    /// Returns a matrix in which cores of one group of `sizes[i]` are `ns[i]` apart, and others the
+    /// last of `ns`; each pair is a little off.
     pub(in crate::calibrate) fn matrix(cores: usize, sizes: &[usize], ns: &[f64]) -> Times {
         let time = |one: usize, other: usize| {
             let level = sizes.iter().position(|size| one / size == other / size);

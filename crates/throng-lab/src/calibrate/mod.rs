@@ -1,41 +1,33 @@
-//! `throng calibrate`: how long a line takes from core to core, and a machine file from that.
+//! `throng calibrate`: measures how long a line takes from core to core, and makes a machine file
+//! from that.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `probe` | what is timed on real threads |
+//! | `probe` | the accesses timed on real threads |
 //! | `survey` | which pairs of cores, and how long each |
-//! | `groups` | which cores are near to each other |
-//! | `fit` | from times to a machine of the simulator |
-//! | [`mod@validate`] | the same workloads simulated on that machine, beside what was measured |
-//! | `check` | a few workloads measured for that, for those who have nothing measured yet |
+//! | `groups` | finds groups of near cores |
+//! | `fit` | makes a machine of the simulator from times |
+//! | [`crate::validate`] | the same workloads simulated on that machine, beside what was measured |
 //! | `text` | heat map, costs, what to type next |
 //! | `target` | the machine file, which is replaced only when all went well |
 
-mod check;
 mod fit;
 mod groups;
-mod probe;
-mod survey;
-mod target;
-mod text;
-pub mod validate;
+pub(crate) mod probe;
+pub(crate) mod survey;
+pub(crate) mod target;
+pub(crate) mod text;
 
 use serde::{Deserialize, Serialize};
 use throng_sim::MachineSpec;
 
-use crate::bench::json::JsonTarget;
-use crate::bench::setup::{Pinning, Setup};
-use crate::cli::CalibrateArguments;
-use crate::error::Error;
-use crate::output;
+use crate::bench::setup::Setup;
 use fit::{Costs, Fitted};
 use groups::{Groups, Times};
-use target::MachineTarget;
 
 pub use survey::measure;
-pub use validate::{Asked, ask, prospects, validate};
 
-/// What was measured of a machine.
+/// The measured times of a machine.
 ///
 /// ```
 /// use throng_lab::calibrate::Calibration;
@@ -52,45 +44,47 @@ pub use validate::{Asked, ask, prospects, validate};
 /// ```
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Calibration {
-    /// The system's numbers of the cores, in the order of rows and columns: neighbours stand together.
+    /// The system's numbers of the cores, in the order of rows and columns. Neighbours stand
+    /// together.
     pub cores: Vec<usize>,
-    /// Nanoseconds that a line takes from one core to another (half a round trip of a flag), the median;
-    /// on the diagonal 0.
+    /// Median nanoseconds that a line takes from one core to another (half a round trip of a flag);
+    /// 0 on the diagonal.
     pub transfer_ns: Vec<Vec<f64>>,
-    /// What else was measured, each with a name.
+    /// Costs of other accesses, each with a name.
     pub costs: Vec<Cost>,
     /// The machine file made from that: TOML, as `throng simulate --machine` takes it.
     pub machine: String,
-    /// How many cores are in a group of those that are near to each other, from the smallest groups to
-    /// the largest: the first so many of `cores` are the first group, and so on.
+    /// Sizes of the groups of near cores, from the smallest groups to the largest. The first
+    /// `groups[0]` of `cores` are the first group, and so on.
     #[serde(default)]
     pub groups: Vec<usize>,
-    /// How many pairs of cores were measured; the others are taken to be as those of the same distance.
+    /// Number of pairs of cores measured; the others are assumed to be as those of the same
+    /// distance.
     #[serde(default)]
     pub pairs: usize,
-    /// How far the measurements of a pair usually lie apart, as a part of their median.
+    /// Median spread of the measurements of a pair, as a part of their median.
     #[serde(default)]
     pub spread: f64,
-    /// What had to be assumed, and what to be careful about: sentences.
+    /// Assumptions and warnings, as sentences.
     #[serde(default)]
     pub notes: Vec<String>,
 }
 
-/// What one kind of access costs.
+/// The cost of one kind of access.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Cost {
-    /// What, in a few words.
+    /// The kind, in a few words.
     pub name: String,
-    /// So many nanoseconds.
+    /// Nanoseconds.
     pub ns: f64,
 }
 
-/// How far a simulated machine is from the real one.
+/// The differences of a simulated machine from the real one.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Validation {
-    /// What was measured and simulated.
+    /// The workloads measured and simulated.
     pub rows: Vec<Compared>,
-    /// What the machine would do with more cores, simulated.
+    /// Simulated results of the machine with more cores.
     #[serde(default)]
     pub prospects: Vec<Prospect>,
 }
@@ -102,7 +96,7 @@ pub struct Compared {
     pub need: String,
     /// The entrant.
     pub entrant: String,
-    /// On how many threads.
+    /// Number of threads.
     pub threads: usize,
     /// Measured, in the unit of the need.
     pub measured: f64,
@@ -111,27 +105,27 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// How many times too large the simulated number is: 1 is exact.
+    /// Returns the ratio of simulated to measured; 1 is exact.
     #[must_use]
     pub fn factor(&self) -> f64 {
         self.simulated / self.measured
     }
 
-    /// How many times it is off, in whatever direction: never below 1.
+    /// Returns the factor by which the simulated number is off, in either direction; never below 1.
     #[must_use]
     pub fn off(&self) -> f64 {
         self.factor().max(1.0 / self.factor())
     }
 }
 
-/// What the machine would do with more cores.
+/// A simulated result of the machine with more cores.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Prospect {
     /// The need, by its name.
     pub need: String,
     /// The entrant.
     pub entrant: String,
-    /// On how many processors.
+    /// Number of processors.
     pub processors: usize,
     /// Simulated, in the unit of the need.
     pub simulated: f64,
@@ -139,12 +133,13 @@ pub struct Prospect {
 
 /// The names of costs that the machine is made from.
 mod names {
-    pub(super) const HIT: &str = "load that hits";
-    pub(super) const LOCKED: &str = "locked add, own line";
-    pub(super) const PAUSE: &str = "pause between two looks";
+    pub(crate) const HIT: &str = "load that hits";
+    pub(crate) const LOCKED: &str = "locked add, own line";
+    pub(crate) const PAUSE: &str = "pause between two looks";
 
-    /// A load, or a locked addition, that misses because of a core of this level.
-    pub(super) fn miss(what: &str, level: usize, sizes: &[usize]) -> String {
+    /// Returns the name of a load, or a locked addition, that misses because of a core of this
+    /// level.
+    pub(crate) fn miss(what: &str, level: usize, sizes: &[usize]) -> String {
         match (sizes.get(level), sizes) {
             (_, []) => format!("{what}, line changed by another core"),
             (Some(size), _) => format!("{what}, line changed in the group of {size}"),
@@ -154,27 +149,27 @@ mod names {
         }
     }
 
-    pub(super) const LOAD: &str = "load";
-    pub(super) const ADD: &str = "locked add";
+    pub(crate) const LOAD: &str = "load";
+    pub(crate) const ADD: &str = "locked add";
 
-    pub(super) fn take_away(readers: usize) -> String {
+    pub(crate) fn take_away(readers: usize) -> String {
         let plural = if readers == 1 { "" } else { "s" };
         format!("locked add, own line with {readers} reader{plural}")
     }
 }
 
 impl Calibration {
-    /// The machine with so many processors, made from the times alone.
+    /// Returns the machine with `processors` processors, made from the times alone.
     ///
-    /// Where there are more processors than cores were measured, they are in more groups like those
-    /// measured; on a machine without groups all are as near to each other as those measured.
+    /// With more processors than cores were measured, there are more groups like those measured.
+    /// Without groups, all are as near to each other as those measured.
     #[must_use]
     pub fn spec(&self, processors: usize) -> MachineSpec {
         self.fitted().spec(processors.max(1))
     }
 
-    /// The machine that so many threads of a measurement have for themselves: they are kept on the first
-    /// cores by the system's numbers, which need not be neighbours.
+    /// Returns the machine that `threads` threads of a measurement have for themselves. They are
+    /// pinned to the first cores by the system's numbers, which need not be neighbours.
     #[must_use]
     pub fn spec_for_threads(&self, threads: usize) -> MachineSpec {
         let mut used: Vec<usize> = (0..self.cores.len()).collect();
@@ -188,7 +183,7 @@ impl Calibration {
         Fitted::with(&some, &groups, self.fitted().parameters()).spec(threads.max(1))
     }
 
-    /// The cost of this name.
+    /// Returns the cost of this name.
     #[must_use]
     pub fn cost(&self, name: &str) -> Option<f64> {
         self.costs.iter().find(|cost| cost.name == name).map(|cost| cost.ns)
@@ -222,57 +217,15 @@ impl Calibration {
     }
 }
 
-/// What `--json` writes.
+/// The output of `--json`.
 #[derive(Serialize)]
-struct Document<'a> {
-    throng: &'static str,
-    benchmark: &'static str,
-    setup: &'a Setup,
-    calibration: &'a Calibration,
+pub(crate) struct Document<'a> {
+    pub(crate) throng: &'static str,
+    pub(crate) benchmark: &'static str,
+    pub(crate) setup: &'a Setup,
+    pub(crate) calibration: &'a Calibration,
     #[serde(skip_serializing_if = "Option::is_none")]
-    validation: Option<&'a Validation>,
-}
-
-/// Measures this machine and writes a machine file.
-///
-/// # Errors
-/// When a file cannot be written, or, with `--check`, a structure fails.
-pub fn calibrate(typed: &CalibrateArguments) -> Result<(), Error> {
-    let target = MachineTarget::find(typed.out.as_deref())?;
-    target.is_not(typed.json.as_deref())?;
-    // Last: only arguments that are right in all else may create a file.
-    let json = typed.json.clone().map(JsonTarget::open).transpose()?;
-    let pinning = Pinning::find();
-    let setup = Setup::look(&pinning);
-    let calibration = measure(&pinning, typed.quick);
-    let checked = match typed.check {
-        true => Some(check::check(&calibration, &pinning, typed.quick)?),
-        false => None,
-    };
-    target.write(&format!("# {}\n{}", setup.in_words(), calibration.machine))?;
-    let mut text = text::text(&setup, &calibration, &target.path().display().to_string());
-    if let Some(checked) = &checked {
-        text.push_str(&text::validation(&checked.validation, calibration.cores.len()));
-        text.push_str(&text::notes(&checked.notes));
-    }
-    let document = Document {
-        throng: env!("CARGO_PKG_VERSION"),
-        benchmark: "calibration",
-        setup: &setup,
-        calibration: &calibration,
-        validation: checked.as_ref().map(|checked| &checked.validation),
-    };
-    match json {
-        Some(json) if json.is_stdout() => {
-            output::say(&text);
-            json.write(&document)
-        }
-        Some(json) => {
-            output::print(&text)?;
-            json.write(&document)
-        }
-        None => output::print(&text),
-    }
+    pub(crate) validation: Option<&'a Validation>,
 }
 
 #[cfg(test)]
@@ -324,7 +277,7 @@ mod tests {
         let calibration = crossed();
         let text = serde_json::to_string(&calibration).unwrap();
         assert_eq!(serde_json::from_str::<Calibration>(&text).unwrap(), calibration);
-        // Without what is new.
+        // Without newer fields.
         let old = r#"{"cores":[0],"transfer_ns":[[0.0]],"costs":[],"machine":""}"#;
         let old: Calibration = serde_json::from_str(old).unwrap();
         assert_eq!(old.spec(4).processors, 4);

@@ -1,8 +1,8 @@
-//! What is timed on real threads: flags that go to and fro, and chains of accesses.
+//! Times accesses on real threads: flags that go to and fro, and chains of accesses.
 //!
-//! Every number is the median of batches, so that a batch in which somebody else had the core does
-//! not count. Chains are such that each access must wait for the one before: what is measured is how
-//! long an access takes, not how many are under way at once.
+//! Every number is the median of batches, so that batches in which another program had the core do
+//! not count. In a chain each access waits for the one before: measured is the latency of an
+//! access, not the number that overlap.
 
 use std::hint::{black_box, spin_loop};
 use std::sync::atomic::AtomicU64;
@@ -15,7 +15,7 @@ use throng::machine::SplitMix64;
 use crate::bench::setup::Pinning;
 use crate::bench::stats::Stats;
 
-/// A word on lines of its own: two, since some processors fetch lines in pairs.
+/// A word with lines of its own: two, since some processors fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Alone(AtomicU64);
@@ -24,13 +24,13 @@ fn lines(count: usize) -> Vec<Alone> {
     (0..count).map(|_| Alone::default()).collect()
 }
 
-/// What was timed: the middle of all batches, and how far they lie apart.
+/// A timing: the median of all batches, and their spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Timed {
-    pub(super) ns: f64,
-    /// The tenth part of the batches that is largest, and that which is smallest, left out: how far the
-    /// others lie apart, as a part of the median.
-    pub(super) spread: f64,
+pub(crate) struct Timed {
+    pub(crate) ns: f64,
+    /// The spread of the batches without the smallest and the largest tenth, as a part of the
+    /// median.
+    pub(crate) spread: f64,
 }
 
 impl Timed {
@@ -43,25 +43,25 @@ impl Timed {
     }
 }
 
-/// How long to measure one thing, and the fewest batches that make a median.
+/// The time for one measurement, and the smallest number of batches.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    pub(super) time: Duration,
+pub(crate) struct Patience {
+    pub(crate) time: Duration,
 }
 
 const LEAST_BATCHES: usize = 5;
 const MOST_BATCHES: usize = 5000;
 
 impl Patience {
-    /// Whether one more batch is wanted.
+    /// Returns whether another batch is wanted.
     fn goes_on(self, start: Instant, done: usize) -> bool {
         done < LEAST_BATCHES || (done < MOST_BATCHES && start.elapsed() < self.time)
     }
 }
 
-/// Looks until the word is as wanted, without a pause in between: what a pause takes depends on the
-/// chip, and no transfer should be rounded up to it. Lets others run now and then, because whoever is
-/// waited for may be waiting for this very core.
+/// Polls the word until its value is as wanted, without pauses: their length depends on the chip,
+/// and would be added to the transfer. Yields now and then, because the thread waited for may need
+/// this very core.
 fn look_until(word: &AtomicU64, wanted: impl Fn(u64) -> bool) -> u64 {
     const LOOKS: u32 = 1 << 14;
     let mut looks = 0_u32;
@@ -77,10 +77,11 @@ fn look_until(word: &AtomicU64, wanted: impl Fn(u64) -> bool) -> u64 {
     }
 }
 
-/// The value that ends a game.
+/// The value that ends a measurement.
 const STOP: u64 = u64::MAX;
 
-/// Starts a thread on core `index` of the pinning; none where there is none to be had.
+/// Starts a thread on core `index` of the pinning, or returns `None` where the system refuses a
+/// thread.
 fn on_core<'scope, T: Send + 'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     pinning: &'scope Pinning,
@@ -94,14 +95,15 @@ fn on_core<'scope, T: Send + 'scope>(
     Builder::new().spawn_scoped(scope, pinned).ok()
 }
 
-/// Half a round trip of a flag between two cores.
-pub(super) fn transfer(
+/// Measures half a round trip of a flag between two cores.
+pub(crate) fn transfer(
     pinning: &Pinning,
     (one, other): (usize, usize),
     patience: Patience,
 ) -> Option<Timed> {
     const ROUNDS: u64 = 200;
-    /// How far a line is from the cores depends on its address: each batch has another one.
+    /// The distance of a line from the cores depends on its address, so each batch has another
+    /// line.
     const FLAGS: usize = 16;
     let flags = &lines(FLAGS);
     let throw = move || {
@@ -117,7 +119,7 @@ pub(super) fn transfer(
                 look_until(flag, |value| value == *last);
             }
             batches.push(begin.elapsed().as_nanos() as f64 / (2 * ROUNDS) as f64);
-            // Tells the other to go on to the next.
+            // Tells the other thread to go on to the next line.
             flag.store(STOP - 1, Release);
             look_until(flag, |value| value == *last);
         }
@@ -154,21 +156,21 @@ pub(super) fn transfer(
     })
 }
 
-/// What a core does alone.
+/// An access of a core alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Alike {
+pub(crate) enum Alike {
     /// Loads that hit.
     Load,
-    /// Locked additions to a line that nobody else has.
+    /// Locked additions to a line that no other core has.
     LockedAdd,
-    /// The instruction between two looks.
+    /// The instruction between two polls.
     Pause,
 }
 
-/// One access of a core that is alone, on the first core.
-pub(super) fn alone(pinning: &Pinning, what: Alike, patience: Patience) -> Option<Timed> {
+/// Measures one access of a core that is alone, on the first core.
+pub(crate) fn alone(pinning: &Pinning, what: Alike, patience: Patience) -> Option<Timed> {
     const STEPS: usize = 2000;
-    // Two words of one line, each with the place of the other: an address that is known without further
+    // Two words of one line, each with the index of the other. The next address needs no
     // arithmetic, which would be measured too.
     let circle = &[AtomicU64::new(1), AtomicU64::new(0)];
     let word = &Alone::default();
@@ -193,25 +195,25 @@ pub(super) fn alone(pinning: &Pinning, what: Alike, patience: Patience) -> Optio
     Timed::of(batches)
 }
 
-/// An access that misses, and why.
+/// An access that misses, by its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Miss {
+pub(crate) enum Miss {
     /// A load of a line that another core has changed.
     Load,
     /// A locked addition to a line that another core has changed.
     LockedAdd,
-    /// A locked addition to an own line of which all others have copies.
+    /// A locked addition to an own line that all other cores have copies of.
     TakeAway,
 }
 
-/// Lines that are passed from core to core in one batch; they fit into every first-level cache.
+/// Lines passed from core to core in one batch; they fit into every first-level cache.
 const LINES: usize = 64;
 
-/// A line holds the number of the next in its low bits, and counts changes in the others.
+/// Increment of a line's change count: the low bits have the number of the next line.
 const CHANGE: u64 = 1 << 32;
 
-/// An access of the first of these cores that misses, because of the others.
-pub(super) fn miss(
+/// Measures an access of the first of these cores that misses because of the others.
+pub(crate) fn miss(
     pinning: &Pinning,
     cores: &[usize],
     miss: Miss,
@@ -264,7 +266,8 @@ pub(super) fn miss(
     })
 }
 
-/// Lines that lead from one to the next, all in one circle, in an order that no prefetcher guesses.
+/// Returns lines that lead from one to the next in one circle, in an order that no prefetcher
+/// guesses.
 fn chain() -> Vec<Alone> {
     let chain = lines(LINES);
     let mut order: Vec<usize> = (0..LINES).collect();
@@ -278,7 +281,7 @@ fn chain() -> Vec<Alone> {
     chain
 }
 
-/// Goes once around; the next line is known when the access to this one is complete.
+/// Goes once around. The next line is known when the access to this one is complete.
 fn follow(chain: &[Alone], changes: bool) {
     let mut at = 0;
     for _ in 0..LINES {
@@ -326,7 +329,8 @@ mod tests {
         assert!(transfer(&pinning, (0, 1), SHORT).unwrap().ns > 0.0);
         for what in [Miss::Load, Miss::LockedAdd, Miss::TakeAway] {
             assert!(miss(&pinning, &[0, 1], what, SHORT).unwrap().ns > 0.0, "{what:?}");
-            // More than most machines have that run this: cores are shared, and it ends all the same.
+            // More cores than most machines have that run this. Cores are shared then, and it must
+            // end all the same.
             assert!(miss(&pinning, &[0, 1, 2], what, SHORT).unwrap().ns > 0.0, "{what:?}");
         }
     }

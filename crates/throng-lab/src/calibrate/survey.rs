@@ -1,4 +1,4 @@
-//! Which pairs of cores are measured, and how long each.
+//! Chooses the pairs of cores to measure, and the time for each.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use super::probe::{self, Alike, Miss, Patience, Timed};
 use super::{Calibration, Cost, names};
 use crate::bench::setup::Pinning;
 use crate::bench::stats::Stats;
-use crate::plan;
+use crate::threads;
 
-/// More pairs than this are not measured: all of 64 cores.
+/// Largest number of pairs measured: all pairs of 64 cores.
 const MOST_PAIRS: usize = 64 * 63 / 2;
 
-/// Measurements of a pair that usually lie farther apart than this, as a part of their median, say more
-/// about the neighbours than about the machine.
-pub(super) const BUSY: f64 = 0.5;
+/// Largest median spread of a pair, as a part of its median. Above that, measurements say more
+/// about other load than about the machine.
+pub(crate) const BUSY: f64 = 0.5;
 
 /// Measures this machine.
 ///
@@ -26,8 +26,8 @@ pub(super) const BUSY: f64 = 0.5;
 #[must_use]
 pub fn measure(pinning: &Pinning, quick: bool) -> Calibration {
     let numbers = match pinning.cores() {
-        // Threads that go where they like: whoever they meet there, one time stands for all.
-        none if none.is_empty() => (0..plan::cores()).collect(),
+        // Threads that are not pinned: one time stands for all pairs.
+        none if none.is_empty() => (0..threads::cores()).collect(),
         numbers => numbers,
     };
     let survey = Survey { pinning, quick, topology: Topology::here() };
@@ -41,7 +41,8 @@ struct Survey<'a> {
 }
 
 impl Survey<'_> {
-    /// Cores are called by their place in `numbers` while they are measured, as the pinning does.
+    /// Measures these cores. Meanwhile they are called by their place in `numbers`, as the pinning
+    /// does.
     fn measure(&self, numbers: &[usize]) -> Calibration {
         let cores = numbers.len();
         let mut spreads = Vec::new();
@@ -74,12 +75,12 @@ impl Survey<'_> {
         calibration
     }
 
-    /// What the system tells about the cores of these numbers.
+    /// Returns what the system tells about the cores of these numbers.
     fn told(&self, numbers: &[usize]) -> Groups {
         if !self.pinning.is_possible() {
             return Groups::of_sizes(&[], numbers.len());
         }
-        // Places as they are among the cores that can be used here.
+        // Their places among the cores that can be used here.
         let mut places: Vec<usize> = (0..numbers.len()).collect();
         places.sort_by_key(|&core| self.topology.place(numbers[core]));
         let mut groups = Groups::of_sizes(self.topology.groups(), numbers.len());
@@ -90,11 +91,11 @@ impl Survey<'_> {
         groups
     }
 
-    /// The times between cores, and how far those of each pair lie apart.
+    /// Measures the times between cores, and collects the spread of each pair.
     fn times(&self, cores: usize, spreads: &mut Vec<f64>) -> Times {
         let mut times: Times = vec![vec![None; cores]; cores];
         let pairs = self.pairs(cores);
-        // All of them together, and each.
+        // Milliseconds: of all of them together, and of each.
         let (together, each) = if self.quick { (1500, 30) } else { (6000, 200) };
         let ms = (together as f64 / pairs.len().max(1) as f64).min(f64::from(each));
         let patience = Patience { time: Duration::from_secs_f64(ms / 1000.0) };
@@ -155,7 +156,7 @@ impl Survey<'_> {
             );
         } else if !self.pinning.is_possible() {
             notes.push(
-                "Threads cannot be kept on cores here: one time, between two threads wherever the system \
+                "Threads cannot be pinned here: one time, between two threads wherever the system \
                  put them, stands for all pairs."
                     .to_owned(),
             );
@@ -176,7 +177,7 @@ impl Survey<'_> {
         notes.extend(calibration.fitted().misfit());
         if self.topology.processors() < cores {
             notes.push(format!(
-                "This program may use {} of its {cores} cores at a time: others may have had them in \
+                "This program may use {} of its {cores} cores at a time: other programs may have used them in \
                  between.",
                 self.topology.processors()
             ));
@@ -185,7 +186,8 @@ impl Survey<'_> {
     }
 }
 
-/// All pairs; of many cores those whose places differ by a power of two, and some at random.
+/// Returns all pairs. Of many cores: those whose places differ by a power of two, and some at
+/// random.
 fn chosen_pairs(cores: usize) -> Vec<(usize, usize)> {
     let all = (0..cores).flat_map(|one| (one + 1..cores).map(move |other| (one, other)));
     if cores * cores.saturating_sub(1) / 2 <= MOST_PAIRS {
@@ -206,7 +208,7 @@ fn chosen_pairs(cores: usize) -> Vec<(usize, usize)> {
     chosen.into_iter().collect()
 }
 
-/// The pair of cores of this level whose time is nearest to the typical one.
+/// Returns the pair of cores of this level whose time is nearest to the typical one.
 fn typical_pair(
     times: &Times,
     groups: &Groups,

@@ -1,103 +1,69 @@
-//! The machine file: what was there stays there until all has gone well.
+//! Writes the machine file. An existing file stays until everything has succeeded.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use throng_papers::arguments::not_allowed;
+use throng_papers::files;
+
 use crate::error::Error;
 
-/// The file where nobody says otherwise.
+/// The default name of the file.
 const USUAL: &str = "throng-machine.toml";
 
-/// Where the machine file goes; found to be possible before anything is measured.
+/// The path of the machine file, checked before anything is measured.
 #[derive(Debug)]
-pub(super) struct MachineTarget {
+pub(crate) struct MachineTarget {
     /// As it was typed.
     path: PathBuf,
-    /// Where that leads to.
+    /// With links resolved.
     real: PathBuf,
 }
 
 impl MachineTarget {
-    /// Sees whether the file can be written. It is not touched yet.
-    pub(super) fn find(typed: Option<&Path>) -> Result<Self, Error> {
+    /// Checks that the file can be written, without touching it.
+    pub(crate) fn find(typed: Option<&Path>) -> Result<Self, Error> {
         let path = typed.unwrap_or(Path::new(USUAL)).to_owned();
         if path.as_os_str().is_empty() || path == Path::new("-") {
-            return Err(Error::Value {
-                option: "--out",
-                value: path.display().to_string(),
-                allowed: "the name of a file".to_owned(),
-            });
+            return Err(
+                not_allowed("--out", path.display().to_string(), "the name of a file").into()
+            );
         }
-        // A link stays one: what it leads to is replaced.
-        let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+        let real = files::real(&path);
         let target = MachineTarget { path, real };
-        target.try_out().map_err(|source| target.refused(source))?;
+        files::try_out(&target.path).map_err(|source| target.refused(source))?;
         Ok(target)
     }
 
-    /// Sees that the other output is not the same file.
-    pub(super) fn is_not(&self, other: Option<&Path>) -> Result<(), Error> {
+    /// Checks that the other output is not the same file.
+    pub(crate) fn is_not(&self, other: Option<&Path>) -> Result<(), Error> {
         let Some(other) = other else { return Ok(()) };
         let is_same = other == self.path
             || fs::canonicalize(other).is_ok_and(|real| real == self.real && real.is_file());
         match is_same {
-            true => Err(Error::Value {
-                option: "--json",
-                value: other.display().to_string(),
-                allowed: "another file than that of --out".to_owned(),
-            }),
+            true => Err(not_allowed(
+                "--json",
+                other.display().to_string(),
+                "another file than that of --out",
+            )
+            .into()),
             false => Ok(()),
         }
     }
 
     /// As it was typed.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts the text in the place of what was there.
-    pub(super) fn write(&self, text: &str) -> Result<(), Error> {
-        let written = if self.is_replaced() {
-            let beside = self.beside();
-            let done = fs::write(&beside, text).and_then(|()| fs::rename(&beside, &self.real));
-            if done.is_err() {
-                let _ = fs::remove_file(&beside);
-            }
-            done
-        } else {
-            fs::write(&self.real, text)
-        };
-        written.map_err(|source| self.refused(source))
-    }
-
-    fn try_out(&self) -> io::Result<()> {
-        if self.real.exists() {
-            // Whatever it is, it must be such that it can be written to.
-            OpenOptions::new().write(true).open(&self.real)?;
-        }
-        if self.is_replaced() {
-            let beside = self.beside();
-            fs::write(&beside, [])?;
-            fs::remove_file(&beside)?;
-        }
-        Ok(())
-    }
-
-    /// Whether another file takes its place. What is no regular file (`/dev/null`, a pipe) is written to.
-    fn is_replaced(&self) -> bool {
-        fs::metadata(&self.real).map_or(true, |found| found.is_file())
-    }
-
-    /// A file in the same folder, of this process alone.
-    fn beside(&self) -> PathBuf {
-        let mut name = self.real.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.new", std::process::id()));
-        self.real.with_file_name(name)
+    /// Replaces the file's contents.
+    pub(crate) fn write(&self, text: &str) -> Result<(), Error> {
+        files::write_whole(&self.path, text).map_err(|source| self.refused(source))
     }
 
     fn refused(&self, source: io::Error) -> Error {
-        Error::Folder { path: self.path.clone(), source }
+        throng_papers::error::Error::Folder { path: self.path.clone(), source }.into()
     }
 }
 
@@ -131,8 +97,8 @@ mod tests {
         let path = folder.join("a.toml");
         fs::write(&path, "old").unwrap();
         let target = MachineTarget::find(Some(&path)).unwrap();
-        // Where the new file would be written first, something else is.
-        fs::create_dir(target.beside()).unwrap();
+        // The path of the temporary file is taken by a folder.
+        fs::create_dir(files::beside(&path)).unwrap();
         let error = target.write("new").unwrap_err();
         assert_eq!(error.exit_code(), 2);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
@@ -144,7 +110,6 @@ mod tests {
         let null = Path::new("/dev/null");
         if null.exists() {
             let target = MachineTarget::find(Some(null)).unwrap();
-            assert!(!target.is_replaced());
             target.write("nothing").unwrap();
             assert!(!fs::metadata(null).unwrap().is_file());
         }

@@ -1,21 +1,22 @@
-//! What was measured, for a person: a heat map, the costs, and what to type next.
+//! Formats the calibration for the terminal: a heat map, the costs, and the next command to try.
 
 use std::fmt::Write as _;
+
+use throng_papers::numbers::{counted, short};
+use throng_papers::table::{Align::Left, Align::Right, aligned};
 
 use super::fit::in_groups;
 use super::{Calibration, Compared, Validation};
 use crate::bench::setup::Setup;
 use crate::bench::stats::Stats;
-use crate::numbers::{counted, short};
-use crate::table::{Align::Left, Align::Right, aligned};
 
-/// Up to so many cores the map has numbers; beyond, shades.
+/// Largest number of cores whose map has numbers; larger maps have shades.
 const MOST_NUMBERS: usize = 16;
-/// A map is no wider than this, in cores: larger machines are shown in steps.
+/// Largest width of a map, in cores. Larger machines are shown in steps.
 const WIDEST: usize = 64;
 
-/// All of it but the validation. `file` is the machine file, as it was typed.
-pub(super) fn text(setup: &Setup, calibration: &Calibration, file: &str) -> String {
+/// Returns the text without the validation. `file` is the machine file, as typed.
+pub(crate) fn text(setup: &Setup, calibration: &Calibration, file: &str) -> String {
     let Calibration { cores, groups, notes, .. } = calibration;
     let mut text = format!("{}\n", setup.in_words());
     if cores.len() > 1 {
@@ -52,8 +53,8 @@ How far the simulator is from this machine:
     text
 }
 
-/// What to be careful about.
-pub(super) fn notes(notes: &[String]) -> String {
+/// Formats the assumptions and warnings.
+pub(crate) fn notes(notes: &[String]) -> String {
     notes.iter().map(|note| format!("\nNote: {note}\n")).collect()
 }
 
@@ -87,7 +88,7 @@ fn shades(calibration: &Calibration) -> String {
     let Some(Stats { min, max, .. }) = Stats::of(times()) else { return String::new() };
     let step = cores.len().div_ceil(WIDEST);
     let shade = |ns: f64| {
-        // By ratio: what is twice as far is as much darker everywhere.
+        // By ratio: a doubling of the time makes the same step of darkness everywhere.
         let part = if max > min { (ns / min).ln() / (max / min).ln() } else { 0.0 };
         SHADES[((part * SHADES.len() as f64) as usize).min(SHADES.len() - 1)]
     };
@@ -108,10 +109,10 @@ fn shades(calibration: &Calibration) -> String {
     text
 }
 
-/// The comparison with what was measured.
-pub(super) fn validation(validation: &Validation, cores: usize) -> String {
+/// Formats the comparison of simulated with measured results.
+pub(crate) fn validation(validation: &Validation, cores: usize) -> String {
     let mut text =
-        String::from("\nMeasured here, and simulated on the machine made from the above\n\n");
+        String::from("\nMeasured here, and simulated on the machine made from these times\n\n");
     let heads = ["need", "structure", "threads", "measured", "simulated", "factor", "unit"];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
     rows.extend(validation.rows.iter().map(|row| {
@@ -151,7 +152,7 @@ pub(super) fn validation(validation: &Validation, cores: usize) -> String {
     text
 }
 
-/// How far off it is in general, at worst, and by need.
+/// Summarises the factors: in the median, at worst, and by need.
 fn in_short(rows: &[Compared]) -> String {
     let worst = rows.iter().max_by(|a, b| a.off().total_cmp(&b.off()));
     let Some((worst, usual)) = worst.zip(Stats::of(rows.iter().map(Compared::off))) else {
@@ -159,7 +160,7 @@ fn in_short(rows: &[Compared]) -> String {
     };
     format!(
         "\nThe simulated number is off by a factor of {:.2} in the median, and of {:.2} at worst ({} on {}).\n\
-         A simulated core gives a line away after each access that others wait for, where a real one may do\n\
+         A simulated core passes a line on after each access that others wait for, where a real one may do\n\
          several first; it has no work of its own, no stores under way, no pauses, no operating system.\n",
         usual.median,
         usual.max,

@@ -1,24 +1,24 @@
-//! What changed, and what only seems to have.
+//! Judges which differences between two surveys are changes and which are noise.
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::ranks::{Duel, threshold};
+use crate::bench::ranks::{Duel, threshold};
 use crate::bench::stats::Stats;
 use crate::survey::document::{Cell, Entrant, Need, Survey, Unit, Whose};
 
-/// The chance that two reports of which nothing differs but the noise are said to differ somewhere.
+/// Probability of any false alarm in a comparison of two reports that differ by noise alone.
 const LEVEL: f64 = 0.05;
-/// A single cell must be so unlikely by itself, before it is looked at together with its neighbours.
+/// Largest probability of a cell's own order of runs, before it is combined with its neighbours.
 const CELL_LEVEL: f64 = 0.05;
-/// From so few cells of peers nothing is concluded about the machine.
+/// Smallest number of peers' cells from which the drift of the machine is estimated.
 const FEWEST_PEER_CELLS: usize = 5;
-/// Changes are beyond what peers do by themselves from so many times the change that half of them stay
-/// below. (Were their changes normal, 1 in 23 would be larger.)
+/// A change must exceed the median change of the peers by this factor. (Were their changes normal,
+/// 1 in 23 would be larger.)
 const TIMES_THE_USUAL: f64 = 3.0;
 
-/// What is said of one cell of the tables.
+/// The judgement of one cell of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -26,14 +26,14 @@ pub enum Verdict {
     Faster,
     /// Worse than before, beyond noise.
     Slower,
-    /// As before, as far as one can see.
+    /// No change that the runs can show.
     Unchanged,
-    /// It looks changed, but so few runs cannot tell.
+    /// It looks changed, but there are too few runs to tell.
     Unclear,
 }
 
 impl Verdict {
-    /// Whether something changed for sure.
+    /// Returns whether the cell certainly changed.
     #[must_use]
     pub const fn is_change(self) -> bool {
         matches!(self, Verdict::Faster | Verdict::Slower)
@@ -47,32 +47,32 @@ pub struct Change {
     pub need: String,
     /// The entrant.
     pub entrant: String,
-    /// Whose it is.
+    /// The origin of the entrant.
     pub whose: Whose,
-    /// On how many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// What the numbers are.
+    /// Unit of the numbers.
     pub unit: Unit,
     /// The median before.
     pub old: f64,
     /// The median now.
     pub new: f64,
-    /// How many times as good now as before; above 1 is better, whatever the unit.
+    /// Ratio of now to before; above 1 is better, whatever the unit.
     pub times: f64,
-    /// The same beside the machine: `times` over the drift.
+    /// `times` divided by the drift of the machine.
     pub beside_drift: f64,
-    /// What is said of it.
+    /// The judgement.
     pub verdict: Verdict,
 }
 
-/// How much the machine itself has changed, by what nobody has changed: the peers.
+/// The change of the machine itself, estimated by the peers, which are the same in both.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Drift {
-    /// The peers are so many times as good as before: the median.
+    /// Median ratio of the peers, now to before.
     pub times: f64,
-    /// Of so many cells.
+    /// Number of cells.
     pub cells: usize,
-    /// Beside that, half of them differ by less than so many percent.
+    /// Median difference of the peers from the drift, in percent.
     pub usual_percent: f64,
 }
 
@@ -83,34 +83,34 @@ pub struct Lone {
     pub need: String,
     /// The entrant.
     pub entrant: String,
-    /// On how many threads.
+    /// Number of threads.
     pub threads: usize,
 }
 
-/// What was found.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
-    /// How much the machine changed; none where there are not enough peers to tell.
+    /// The change of the machine; `None` where there are not enough peers to tell.
     pub drift: Option<Drift>,
-    /// Changes by less than so many percent, beside the drift, are none: what was asked for, or more where
-    /// the peers differ by more.
+    /// Changes below this many percent beside the drift do not count. It is the percentage asked
+    /// for, or more where the peers differ by more.
     pub margin_percent: f64,
     /// All cells that both have, in the order of the new report.
     pub changes: Vec<Change>,
-    /// What only the old one has.
+    /// Cells that only the old report has.
     pub only_old: Vec<Lone>,
-    /// What only the new one has.
+    /// Cells that only the new report has.
     pub only_new: Vec<Lone>,
 }
 
 impl Judged {
-    /// How many cells have this verdict.
+    /// Returns the number of cells with this verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         self.changes.iter().filter(|change| change.verdict == verdict).count()
     }
 
-    /// How many structures of this library got slower on some number of threads.
+    /// Returns the number of this library's structures that got slower on some number of threads.
     #[must_use]
     pub fn slower_of_ours(&self) -> usize {
         let slower = self.changes.iter().filter(|change| change.verdict == Verdict::Slower);
@@ -132,7 +132,7 @@ impl Row<'_> {
         self.pairs.iter().map(move |(old, new)| unit.times_as_good(new.median, old.median))
     }
 
-    /// The runs of each cell against each other, as if the machine had not changed.
+    /// Returns the rank test of each cell's runs, with the drift divided out.
     fn duels(&self, drift: f64) -> Vec<Duel> {
         let goodness = |run: &f64| self.need.unit.times_as_good(*run, 1.0);
         let duel = |(old, new): &(&Cell, &Cell)| {
@@ -144,7 +144,7 @@ impl Row<'_> {
     }
 }
 
-/// Compares two surveys; changes by less than `least_percent` are none.
+/// Compares two surveys. Changes below `least_percent` do not count.
 #[must_use]
 pub fn judge(old: &Survey, new: &Survey, least_percent: f64) -> Judged {
     let rows = rows(old, new);
@@ -185,7 +185,7 @@ pub fn judge(old: &Survey, new: &Survey, least_percent: f64) -> Judged {
     Judged { drift, margin_percent, changes, only_old, only_new }
 }
 
-/// What is to be said of a cell; `clear` tells whether it is in a stretch in which chance is ruled out.
+/// Judges a cell. `clear` tells whether it is in a stretch in which chance is ruled out.
 fn verdict(
     beside_drift: f64,
     margin_percent: f64,
@@ -200,7 +200,7 @@ fn verdict(
     } else {
         (duel.chance_of_worse(), clear(|stretch| stretch.worse), Verdict::Slower)
     };
-    // With one or two runs no order of them is that unlikely: then the least likely one will do.
+    // With one or two runs no order of them is that unlikely. Then the least likely one suffices.
     match (own <= CELL_LEVEL.max(duel.smallest_chance()), is_clear) {
         (true, true) => changed,
         (true, false) => Verdict::Unclear,
@@ -208,14 +208,14 @@ fn verdict(
     }
 }
 
-/// Neighbouring numbers of threads of one entrant, taken together.
+/// Neighbouring numbers of threads of one entrant, combined.
 struct Stretch {
     first: usize,
     last: usize,
-    /// The chance that they are so much better, or worse, by accident: two-sided.
+    /// The two-sided probability that they are this much better, or worse, by chance.
     better: f64,
     worse: f64,
-    /// The smallest that either can be.
+    /// The smallest that either probability can be.
     smallest: f64,
 }
 
@@ -225,7 +225,7 @@ impl Stretch {
     }
 }
 
-/// All stretches of a row.
+/// Returns all stretches of a row.
 fn stretches(row: &[Duel]) -> Vec<Stretch> {
     let mut all = Vec::new();
     for first in 0..row.len() {
@@ -244,7 +244,7 @@ fn stretches(row: &[Duel]) -> Vec<Stretch> {
     all
 }
 
-/// What the peers say of the machine.
+/// Estimates the machine's drift from the peers.
 fn drift(rows: &[Row<'_>]) -> Option<Drift> {
     let peers = rows.iter().filter(|row| row.entrant.whose == Whose::Peer);
     let times: Vec<f64> = peers.flat_map(Row::times).collect();
@@ -257,7 +257,7 @@ fn drift(rows: &[Row<'_>]) -> Option<Drift> {
     Some(Drift { times: drift, cells: times.len(), usual_percent })
 }
 
-/// By how many percent something changed that is so many times as good.
+/// Converts a ratio to a change in percent.
 fn percent(times: f64) -> f64 {
     100.0 * (times - 1.0)
 }
@@ -276,7 +276,7 @@ fn rows<'a>(old: &'a Survey, new: &'a Survey) -> Vec<Row<'a>> {
     rows
 }
 
-/// The same cell in another survey.
+/// Returns the same cell of another survey.
 fn same<'a>(survey: &'a Survey, need: &Need, entrant: &Entrant, cell: &Cell) -> Option<&'a Cell> {
     // Another unit is another measurement.
     let is_same = |other: &&Need| other.name == need.name && other.unit == need.unit;
@@ -284,14 +284,14 @@ fn same<'a>(survey: &'a Survey, need: &Need, entrant: &Entrant, cell: &Cell) -> 
     found.filter(|cell| is_sound(cell))
 }
 
-/// Whether these are times or rates at all: a file may say anything.
+/// Returns whether the numbers are valid times or rates, which a file may violate.
 fn is_sound(cell: &Cell) -> bool {
-    // A run in which nothing came through happens on a busy machine.
+    // On a busy machine a run may complete nothing at all.
     let is_run = |run: &f64| run.is_finite() && *run >= 0.0;
     cell.median.is_finite() && cell.median > 0.0 && cell.runs.iter().all(is_run)
 }
 
-/// What `this` survey has and `that` does not.
+/// Returns the cells that `this` survey has and `that` does not.
 fn lone(this: &Survey, that: &Survey) -> Vec<Lone> {
     let mut all = Vec::new();
     for need in &this.needs {

@@ -1,37 +1,37 @@
 //! `throng compare`: what got faster or slower between two surveys, beyond their noise.
 //!
-//! For every need, entrant and number of threads that both have, the ratio of the medians as *times as good*:
-//! above 1 is better, whatever the unit.
+//! For every need, entrant and number of threads that both have, it computes the ratio of the
+//! medians as *times as good*: above 1 is better, whatever the unit.
 //!
 //! # The machine
-//! The peers are the control group: nobody changes them between two versions of this library. The median
-//! of their ratios is the *drift* of the machine (it is another one, or busier, or warmer), and everything is
-//! judged beside it. With less than 5 cells of peers no drift is known, and none is taken off.
+//! The peers are the control group: they are the same for two versions of this library. The median
+//! of their ratios is the *drift* of the machine (it is another one, or busier, or warmer), and all
+//! else is judged relative to it. With less than 5 cells of peers no drift is taken off.
 //!
 //! # Beyond noise
 //! A cell counts as faster or slower if all of these hold; two reports of the same program on a noisy
 //! machine should not differ:
 //!
-//! 1. *It is large.* Beside the drift it is at least `--least` percent (10), and more than 3 times the
-//!    change that half of the peers stay below: where what nobody changed differs by 20 %, so may the rest.
-//! 2. *Its runs differ.* By the exact rank-sum test of its runs before and now, the order in which they
-//!    are has a chance of at most 1 in 20. With 3 runs a side that means that they do not overlap.
-//! 3. *It is no accident among hundreds.* One in 20 is nothing where 300 cells are looked at, so neighbours
-//!    must agree: in some stretch of neighbouring numbers of threads (this cell alone is one, too), the
-//!    ranks of all cells together must have a chance so small that in both reports as a whole there is a
-//!    false alarm in 1 of 20 comparisons. That is Bonferroni's correction over all stretches of all
-//!    entrants, less those that have too few runs to raise an alarm at all (Tarone 1990).
+//! 1. *It is large.* Relative to the drift it is at least `--least` percent (10), and more than 3
+//!    times the median change of the peers: where unchanged peers differ by 20 %, the rest may, too.
+//! 2. *Its runs differ.* By the exact rank-sum test of its runs before and now, their order has a
+//!    probability of at most 1 in 20. With 3 runs a side that means that they do not overlap.
+//! 3. *It is no accident among hundreds.* One in 20 is common among 300 cells, so neighbours must
+//!    agree. In some stretch of neighbouring numbers of threads (this cell alone is one, too), the
+//!    ranks of all cells are combined. Their probability must be small enough for one false alarm in
+//!    20 comparisons of whole reports. That is Bonferroni's correction over all stretches of all
+//!    entrants, without those that have too few runs to raise an alarm at all (Tarone 1990).
 //!
-//! No noise is assumed to be normal, or alike from cell to cell. What is assumed is that the runs of a cell
-//! come in any order with the same chance, as long as nothing but the drift has changed. A neighbour that
-//! is there during all runs of one cell, and of its neighbours, and at no other time, breaks that; the first
-//! rule is what is left then.
+//! Noise is not assumed to be normal, or alike from cell to cell. The assumption is that all orders
+//! of a cell's runs are equally likely, as long as nothing but the drift has changed. Another
+//! program that runs during all runs of one cell and its neighbours, and at no other time, violates
+//! that. The first rule is what remains then.
 //!
-//! # What can be found with how few runs
-//! Of 60 entrants on 5 numbers of threads each, a change shows that is so large that no run of now lies
-//! among those of before, and
+//! # What can be found with few runs
+//! Assume 60 entrants on 5 numbers of threads each, and a change that separates all runs of now from
+//! those of before. It is reported
 //!
-//! | runs a side | is on at least so many neighbouring numbers of threads |
+//! | runs a side | if it is on this many neighbouring numbers of threads, or more |
 //! |---:|---|
 //! | 1 | not at all |
 //! | 2 | 5 |
@@ -40,52 +40,45 @@
 //! | 5 to 8 | 2 |
 //! | 9 and more | 1 |
 //!
-//! What looks changed by the first two rules and has too few runs for the third is *unclear*, counted and
-//! in the JSON, but no alarm.
+//! A cell that looks changed by the first two rules and has too few runs for the third is
+//! *unclear*: counted and in the JSON, but no alarm.
 //!
 //! # How often it is wrong
-//! Of 1000 comparisons of simulated reports of 300 cells that differ by nothing but noise, so many said
-//! that something had changed: 11 with 3 runs a side and noise of 5 %; 7 with 5 runs and 5 %; 9 with 5 runs,
-//! 20 %, and one run in 10 up to three times as long; 31 with 9 runs, 10 %, and one in 20; 20 with 5 runs and
-//! 30 % where there are no peers and no least change, so that ranks alone decide.
+//! The numbers are false alarms of 1000 comparisons of simulated reports of 300 cells that differ
+//! by noise alone: 11 with 3 runs a side and noise of 5 %; 7 with 5 runs and 5 %; 9 with 5 runs, 20
+//! %, and one run in 10 up to three times as long; 31 with 9 runs, 10 %, and one in 20; 20 with 5
+//! runs and 30 % where there are no peers and no least change, so that ranks alone decide.
 
 pub mod judge;
-pub(crate) mod ranks;
-mod text;
+pub(crate) mod text;
 
 use serde::Serialize;
 
-use crate::cli::CompareArguments;
-use crate::error::Error;
-use crate::output;
 use crate::survey::document::{Pace, Survey};
-use crate::survey::read::read;
-use crate::survey::table::pace_in_words;
 use judge::{Judged, Verdict, judge};
 
-/// A change by less than so many percent is none, if nothing else is asked for.
-const LEAST_PERCENT: f64 = 10.0;
-const MOST_PERCENT: f64 = 1000.0;
+/// Default of `--least`: changes below this many percent do not count.
+pub(crate) const LEAST_PERCENT: f64 = 10.0;
 
 /// Two surveys compared.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// The survey of before.
+    /// The survey before.
     pub old: Side,
-    /// The one of now.
+    /// The survey now.
     pub new: Side,
-    /// What to keep in mind, a sentence each.
+    /// Warnings, a sentence each.
     pub warnings: Vec<String>,
     /// How many cells there are of each kind.
     pub counts: Counts,
-    /// How many structures of this library got slower.
+    /// Number of this library's structures that got slower.
     pub slower_structures: usize,
-    /// What was found.
+    /// The judged cells.
     #[serde(flatten)]
     pub judged: Judged,
 }
 
-/// One of the two.
+/// One of the two surveys.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Side {
     /// The version of this program.
@@ -116,7 +109,7 @@ pub struct Counts {
 }
 
 impl Comparison {
-    /// Compares two surveys; changes by less than `least_percent` are none.
+    /// Compares two surveys. Changes below `least_percent` do not count.
     #[must_use]
     pub fn of(old: &Survey, new: &Survey, least_percent: f64) -> Self {
         let judged = judge(old, new, least_percent);
@@ -150,7 +143,7 @@ impl Side {
     }
 }
 
-/// What makes two surveys hard to compare.
+/// Returns warnings about differences that make two surveys hard to compare.
 fn warnings(old: &Survey, new: &Survey) -> Vec<String> {
     let mut warnings = Vec::new();
     let machine = |survey: &Survey| {
@@ -167,8 +160,8 @@ fn warnings(old: &Survey, new: &Survey) -> Vec<String> {
     if old.pace != new.pace {
         warnings.push(format!(
             "The old one was measured at the pace `{}`, the new one at `{}`: runs of another length.",
-            pace_in_words(old.pace),
-            pace_in_words(new.pace),
+            old.pace.in_words(),
+            new.pace.in_words(),
         ));
     }
     for (name, survey) in [("old", old), ("new", new)] {
@@ -177,36 +170,6 @@ fn warnings(old: &Survey, new: &Survey) -> Vec<String> {
         }
     }
     warnings
-}
-
-/// Compares two surveys.
-///
-/// # Errors
-/// When something got slower, a file is none of a survey, or the two have nothing in common.
-pub fn compare(typed: &CompareArguments) -> Result<(), Error> {
-    let least_percent = least_percent(typed.least.as_deref())?;
-    let comparison = Comparison::of(&read(&typed.old)?, &read(&typed.new)?, least_percent);
-    if comparison.judged.changes.is_empty() {
-        return Err(Error::NothingInCommon { old: typed.old.clone(), new: typed.new.clone() });
-    }
-    let text = if typed.json { output::json(&comparison) } else { text::text(&comparison) };
-    output::print(&text)?;
-    match comparison.slower_structures {
-        0 => Ok(()),
-        count => Err(Error::Slower { count }),
-    }
-}
-
-fn least_percent(typed: Option<&str>) -> Result<f64, Error> {
-    let Some(typed) = typed else { return Ok(LEAST_PERCENT) };
-    let percent = typed.trim().trim_end_matches('%').trim_end().parse::<f64>();
-    percent.ok().filter(|percent| (0.0..=MOST_PERCENT).contains(percent)).ok_or_else(|| {
-        Error::Value {
-            option: "--least",
-            value: typed.to_owned(),
-            allowed: format!("a number of percent from 0 to {MOST_PERCENT}"),
-        }
-    })
 }
 
 #[cfg(test)]

@@ -7,12 +7,12 @@ use crate::survey::sample::{entrant, need, survey};
 
 const THREADS: [usize; 5] = [1, 2, 4, 8, 16];
 
-/// A machine that is not quiet.
+/// A noisy machine.
 struct Noise {
     random: SplitMix64,
     /// The standard deviation, as a part of the value.
     part: f64,
-    /// One run in so many takes up to three times as long.
+    /// One run in this many takes up to three times as long.
     hiccup_every: Option<u64>,
 }
 
@@ -25,7 +25,7 @@ impl Noise {
         self.random.below(1 << 32) as f64 / f64::from(u32::MAX)
     }
 
-    /// The time of a run that should take so long.
+    /// Returns the noisy time of a run of this time.
     fn run(&mut self, value: f64) -> f64 {
         let normal: f64 = (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0;
         let hiccup = match self.hiccup_every {
@@ -36,7 +36,7 @@ impl Noise {
     }
 }
 
-/// How much worse a structure is than it was, on a number of threads.
+/// The factor by which a structure is slower than before, on a number of threads.
 type Worse<'a> = &'a dyn Fn(&str, usize) -> f64;
 
 /// 60 structures on 5 numbers of threads, 300 cells: half of them peers, a few ours, the others methods; times
@@ -103,7 +103,7 @@ fn reports_of_the_same_program_do_not_differ() {
 
 #[test]
 fn without_a_least_change_the_ranks_alone_keep_false_alarms_rare() {
-    // The margin that the peers set is taken away as well: there are none.
+    // Without peers they set no margin either.
     const COMPARISONS: u64 = 100;
     let mut alarms = 0;
     for seed in 0..COMPARISONS {
@@ -129,7 +129,7 @@ fn one_structure_that_is_30_percent_slower_is_found() {
             let old = large(runs, &mut noise, SAME);
             let slower = |name: &str, _| if name == "method-3" { 1.3 } else { 1.0 };
             let mut new = large(runs, &mut noise, &slower);
-            // One of one need only.
+            // A change in one need only.
             let (changed, same) = new.needs.split_at_mut(1);
             let place = old.needs[0].entrants.iter().position(|e| e.name == "method-3").unwrap();
             for (need, old) in same.iter_mut().zip(&old.needs[1..]) {
@@ -186,7 +186,7 @@ fn a_machine_that_is_slower_as_a_whole_is_no_change_of_ours() {
     assert!((0.47..0.53).contains(&drift.times), "{drift:?}");
     assert_eq!((comparison.counts.faster, comparison.counts.slower), (0, 0));
     let text = text::text(&comparison);
-    assert!(text.contains("So many changed alike: the machine is slower or busier"), "{text}");
+    assert!(text.contains("The peers changed together: the machine is slower or busier"), "{text}");
     assert!(text.contains("Nothing got faster or slower"), "{text}");
 
     let all_but_ours = |name: &str, _| if name == "ours" { 1.0 } else { 2.0 };
@@ -208,7 +208,8 @@ fn peers_that_get_slower_are_told_and_no_failure() {
 
 #[test]
 fn where_peers_differ_by_much_so_may_ours() {
-    // Every structure keeps its own luck through all runs of a report, which no test of runs can see.
+    // Every structure keeps its own error through all runs of a report, which no test of runs can
+    // see.
     let lucky = |seed: u64, ours: f64| {
         let mut noise = Noise::new(seed, 0.02);
         let mut luck = Noise::new(seed + 100, 0.2);
@@ -279,15 +280,4 @@ fn other_machines_paces_and_early_ends_are_warned_of() {
     assert!(said[0].contains("not of the same machine"));
     assert!(said[1].contains("`usual`") && said[1].contains("`full`"));
     assert!(said[2].contains("The new one was ended early"));
-}
-
-#[test]
-fn percents_are_numbers() {
-    assert_eq!(least_percent(None).unwrap(), 10.0);
-    assert_eq!(least_percent(Some("2.5")).unwrap(), 2.5);
-    assert_eq!(least_percent(Some("5 %")).unwrap(), 5.0);
-    for wrong in ["", "-1", "many", "NaN", "inf", "1001"] {
-        let said = least_percent(Some(wrong)).unwrap_err().to_string();
-        assert!(said.ends_with("must be a number of percent from 0 to 1000"), "{said}");
-    }
 }

@@ -1,19 +1,19 @@
-//! A comparison for a person.
+//! Formats a comparison for the terminal.
 
 use std::fmt::Write as _;
 
+use throng_papers::numbers::{counted, short};
+use throng_papers::table::Align::Left;
+use throng_papers::table::aligned;
+
 use super::judge::{Change, Verdict};
 use super::{Comparison, Side};
-use crate::numbers::{counted, short};
 use crate::survey::document::Whose;
-use crate::survey::table::pace_in_words;
-use crate::table::Align::Left;
-use crate::table::aligned;
 
-/// Peers' changes from here on are worth a sentence of their own.
+/// Smallest drift that is explained in a sentence of its own.
 const REMARKABLE_DRIFT: f64 = 1.1;
 
-pub(super) fn text(comparison: &Comparison) -> String {
+pub(crate) fn text(comparison: &Comparison) -> String {
     let mut text = String::new();
     for (name, side) in [("old", &comparison.old), ("new", &comparison.new)] {
         let _ = writeln!(text, "{name}      {}", in_words(side));
@@ -34,7 +34,7 @@ pub(super) fn text(comparison: &Comparison) -> String {
 
 fn in_words(side: &Side) -> String {
     let Side { throng, date, pace, machine } = side;
-    format!("{date}, throng {throng}, pace {}; {machine}", pace_in_words(*pace))
+    format!("{date}, throng {throng}, pace {}; {machine}", pace.in_words())
 }
 
 fn drift_in_words(comparison: &Comparison) -> String {
@@ -46,13 +46,13 @@ fn drift_in_words(comparison: &Comparison) -> String {
     };
     let times = drift.times;
     let mut words = format!(
-        "what nobody changed is {times:.2} times as good as before ({} of peers, the median); the rest \
-         is judged beside that, and changes below {margin} % are left out",
+        "the peers are {times:.2} times as good as before ({}, the median); the rest \
+         is judged relative to that, and changes below {margin} % are left out",
         counted(drift.cells as u64, "cell"),
     );
     if times.max(1.0 / times) >= REMARKABLE_DRIFT {
         let how = if times < 1.0 { "slower or busier" } else { "faster or less busy" };
-        let _ = write!(words, ". So many changed alike: the machine is {how} than before");
+        let _ = write!(words, ". The peers changed together: the machine is {how} than before");
     }
     words
 }
@@ -60,7 +60,7 @@ fn drift_in_words(comparison: &Comparison) -> String {
 /// The cells of one structure that changed in the same direction.
 type Group<'a> = Vec<&'a Change>;
 
-/// What changed, the largest change first.
+/// Groups the changes by structure, the largest change first.
 fn groups(changes: &[Change]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for change in changes.iter().filter(|change| change.verdict.is_change()) {
@@ -72,7 +72,7 @@ fn groups(changes: &[Change]) -> Vec<Group<'_>> {
             None => groups.push(vec![change]),
         }
     }
-    // Stable: among equals the order of the report.
+    // A stable sort: equal ones keep the order of the report.
     groups.sort_by(|a, b| size(largest(b)).total_cmp(&size(largest(a))));
     groups
 }
@@ -92,7 +92,7 @@ fn largest<'a>(group: &Group<'a>) -> &'a Change {
 }
 
 fn table(groups: &[Group<'_>]) -> Vec<Vec<String>> {
-    let header = ["", "need", "structure", "threads", "times as good, beside the machine"];
+    let header = ["", "need", "structure", "threads", "times as good, relative to the machine"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     for group in groups {
         let change = largest(group);

@@ -1,13 +1,15 @@
-//! The headline, and a card for each need: what to write in a program, why, and what it gains.
+//! Writes the headline, and a card for each need: what to write in a program, why, and what it
+//! gains.
 
 use std::fmt::Write as _;
 
+use throng_papers::numbers::{counted, short};
+
 use super::text::{escaped, times};
-use crate::numbers::{counted, short};
 use crate::survey::document::{Advice, Gain, Need, Survey};
 use crate::survey::verdict::{Verdict, is_better, is_worse};
 
-/// What the page is about, and the machine in words.
+/// Returns the headline and a description of the machine.
 pub(super) fn head(survey: &Survey) -> String {
     let setup = &survey.setup;
     let mut head = format!(
@@ -18,8 +20,8 @@ pub(super) fn head(survey: &Survey) -> String {
     );
     if !survey.complete {
         head.push_str(
-            "<p class=\"notice\" id=\"incomplete\"><strong>Ended early.</strong> This measurement was broken \
-             off before its end: something is missing here, and there may be fewer runs of the rest.</p>\n",
+            "<p class=\"notice\" id=\"incomplete\"><strong>Ended early.</strong> This measurement was \
+             interrupted before its end: parts are missing, and the rest may have fewer runs.</p>\n",
         );
     }
     let trip = match setup.flag_ns.filter(|ns| ns.is_finite()) {
@@ -28,16 +30,16 @@ pub(super) fn head(survey: &Survey) -> String {
     };
     let _ = write!(
         head,
-        "<p class=\"lead\">When many threads use one thing, they stand in line for it: what is shared lies in \
-         one line of memory, only one core at a time can change it, and it has to travel from core to \
-         core.{trip} There are structures that shorten the line, and some that only pay on larger machines. \
+        "<p class=\"lead\">When many threads use one object, they wait for each other. Shared data is in \
+         a cache line, only one core at a time can change it, and it has to travel from core to \
+         core.{trip} Some structures shorten this queue, and some pay only on larger machines. \
          This page says which to use here, as measured on {}.</p>",
         escaped(&survey.date),
     );
     head
 }
 
-/// A card for each need.
+/// Returns a card for each need.
 pub(super) fn cards(survey: &Survey) -> String {
     let mut cards = "<section id=\"advice\" aria-labelledby=\"advice-title\">\n\
                      <h2 id=\"advice-title\">Advice</h2>\n"
@@ -54,15 +56,15 @@ pub(super) fn cards(survey: &Survey) -> String {
     cards + GLOSSARY + "</section>"
 }
 
-/// What a newcomer may ask for.
+/// Words of the page that a newcomer may not know.
 const GLOSSARY: &str = "<details class=\"glossary\">\n<summary>Words on this page</summary>\n<dl>\n\
     <dt>Thread</dt><dd>A part of a program that runs beside others. With more threads than cores, some wait.</dd>\n\
     <dt>Line</dt><dd>A piece of memory, mostly 64 bytes, that cores pass on to each other as a whole.</dd>\n\
     <dt>Counter</dt><dd>Hands out the numbers 0, 1, 2 and so on, each once: for ids, tickets, places in a list.</dd>\n\
-    <dt>Barrier</dt><dd>Lets nobody go on before all have arrived: between the steps of a computation.</dd>\n\
+    <dt>Barrier</dt><dd>Lets no thread continue before all have arrived: between the steps of a computation.</dd>\n\
     <dt>Queue, pool</dt><dd>Pass items from thread to thread: a queue in order, a pool in any order.</dd>\n\
-    <dt>Diffracting tree</dt><dd>A method of the papers. Threads that meet on their way to a counter part, one to \
-    the left and one to the right, without asking anybody: so many can pass at once. Other methods (combining, \
+    <dt>Diffracting tree</dt><dd>A method of the papers. Threads that meet on their way to a counter split up, one to \
+    the left and one to the right, without a shared word, so that many pass at once. Other methods (combining, \
     gathering, funnels) let one thread fetch for several. The recommended structures choose among such ways by \
     themselves, while they run.</dd>\n\
     <dt>Median</dt><dd>The middle one of several runs: half are smaller, half are larger.</dd>\n\
@@ -113,19 +115,19 @@ fn recommendation(need: &Need, advice: &Advice) -> String {
     text
 }
 
-/// A bar for each number of threads, from "as good" to the right where something is gained, to the left
-/// where something is lost.
+/// Returns a bar for each number of threads. It starts at "as good", and goes to the right for a
+/// gain, to the left for a loss.
 fn gains(gains: &[Gain], ours: &str, usual: &str) -> String {
-    // Doublings: twice as good is as far to the right as half as good is to the left.
+    // Log scale: twice as good is as far to the right as half as good is to the left.
     let far = |gain: &Gain| gain.times.log2();
     let known = || gains.iter().map(far).filter(|far| far.is_finite());
     let (least, most) = (known().fold(0.0, f64::min), known().fold(1.0, f64::max));
     let percent = |far: f64| 100.0 * far / (most - least);
     let even = percent(-least);
     let mut table = format!(
-        "<table class=\"gains\">\n<caption>How many times as good {ours} is as {usual} (bars in doublings)</caption>\n\
+        "<table class=\"gains\">\n<caption>Speed-up of {ours} over {usual} (log2 scale)</caption>\n\
          <thead class=\"unseen\"><tr><th scope=\"col\">Threads</th><th scope=\"col\">Bar</th>\
-         <th scope=\"col\">Times</th></tr></thead>\n<tbody>\n"
+         <th scope=\"col\">Factor</th></tr></thead>\n<tbody>\n"
     );
     for gain in gains {
         let far = Some(far(gain)).filter(|far| far.is_finite());
@@ -149,7 +151,7 @@ fn gains(gains: &[Gain], ours: &str, usual: &str) -> String {
     table.push_str("</tbody>\n</table>\n");
     if gains.iter().any(|gain| !is_better(gain) && !is_worse(gain)) {
         table.push_str(
-            "<p class=\"note\">Grey: no more than what the runs differ among themselves.</p>\n",
+            "<p class=\"note\">Grey: within the difference between runs of the same entrant.</p>\n",
         );
     }
     table

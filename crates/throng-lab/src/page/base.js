@@ -1,13 +1,13 @@
-// What every part needs: elements, numbers, the box that shows numbers where somebody points.
+// Shared by all parts: elements, numbers, and the box that shows numbers at the pointer.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An element of HTML. Text is set as text, so that nothing in it is code. */
+/** Makes an element of HTML. Text is set as text, so that it never becomes code. */
 function element(name, attributes = {}, ...children) {
   return dressed(document.createElement(name), attributes, children);
 }
 
-/** An element of a drawing. */
+/** Makes an element of a drawing. */
 function drawn(name, attributes = {}, ...children) {
   return dressed(document.createElementNS(SVG, name), attributes, children);
 }
@@ -20,10 +20,10 @@ function dressed(it, attributes, children) {
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
-/** A whole number with blanks between groups of digits. */
+/** Formats a whole number with blanks between groups of digits. */
 const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, " ");
 
-/** A number with about three digits, as everywhere in the lab. */
+/** Formats a number with about three digits, as everywhere in the lab. */
 function short(number) {
   if (!isNumber(number)) return "–";
   const size = Math.abs(number);
@@ -34,7 +34,7 @@ function short(number) {
   return number.toExponential(2);
 }
 
-/** "1 thread", "16 threads". */
+/** Formats a count as in "1 thread", "16 threads". */
 const counted = (number, what) => `${grouped(number)} ${what}${number === 1 ? "" : "s"}`;
 
 const UNITS = {
@@ -60,7 +60,7 @@ function showTip({ x, y, under }, title, lines, code = "") {
   const left = x + 14 + width > room ? x - 14 - width : x + 14;
   const beside = y - height - 12 < 0 ? y + 16 : y - height - 12;
   const top = room < 620 && under ? under + 6 : beside;
-  // It moves with the page, not with the window.
+  // Positioned relative to the page, not to the window.
   tip.style.left = `${scrollX + Math.max(4, Math.min(left, room - width - 4))}px`;
   tip.style.top = `${scrollY + top}px`;
 }

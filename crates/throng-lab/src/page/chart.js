@@ -2,7 +2,7 @@
 
 const DASHES = ["", "7 3", "2 3", "9 3 2 3", "4 2", "1 2"];
 
-/** The entrants as lines: what kind each is, and its points from left to right. */
+/** Returns the entrants as lines: the kind of each, and its points from left to right. */
 function linesOf(need) {
   const pick = need.advice && need.advice.pick;
   const counts = {};
@@ -18,7 +18,7 @@ function linesOf(need) {
   });
 }
 
-/** Where values are between 0 (bottom) and 1 (top), and which get a mark. */
+/** Returns the scale: the place of values between 0 (bottom) and 1 (top), and the marked values. */
 function scaleOf(values) {
   const positive = values.filter((value) => value > 0);
   const high = Math.max(...values, 0);
@@ -44,13 +44,13 @@ function logarithmic(low, high) {
   return { log: true, marks, at };
 }
 
-/** 1, 2 or 5 with zeros, at least as large. */
+/** Returns the smallest 1, 2 or 5 with zeros that is at least as large. */
 function niceStep(rough) {
   const power = 10 ** Math.floor(Math.log10(rough));
   return [1, 2, 5, 10].find((digit) => digit * power >= rough * 0.9999) * power;
 }
 
-/** Puts the chart of a need into its place, with a legend that switches lines. */
+/** Inserts the chart of a need, with a legend that switches lines. */
 function chart(need, place, processors) {
   const lines = linesOf(need);
   const caption = place.querySelector("figcaption");
@@ -121,7 +121,7 @@ function axes(frame, scale, threads, x, y, processors) {
   }
   let free = -Infinity;
   for (const count of threads) {
-    // A label that would run into the one before stands a row lower.
+    // A label that would overlap the one before goes a row lower.
     const lower = x(count) < free;
     if (!lower) free = x(count) + 10 + 8 * String(count).length;
     const label = { class: "along", x: x(count), y: frame.bottom + (lower ? 33 : 19) };
@@ -159,7 +159,7 @@ function lineOf(line, x, y) {
   return group;
 }
 
-/** Names at the ends of the lines that matter, pushed apart where they would cover each other. */
+/** Draws names at the ends of the highlighted lines, moved apart where they would overlap. */
 function nameTags(lines, frame, x, y) {
   const group = drawn("g", { class: "tags" });
   const tags = lines
@@ -181,7 +181,7 @@ function nameTags(lines, frame, x, y) {
   return group;
 }
 
-/** What a point says, in lines. */
+/** Returns the text of a point, in lines. */
 function wordsOf(line, point, need) {
   const unit = unitOf(need);
   const runs = point.runs ? point.runs.length : 0;
@@ -206,7 +206,7 @@ function wordsOf(line, point, need) {
   return words;
 }
 
-/** Numbers where somebody points, touches or walks with the keys. */
+/** Shows the numbers of the point under the pointer or finger, or reached by keys. */
 function listen(svg, above, lines, need, { x, y, frame }) {
   const spots = lines.flatMap((line) => line.points.map((point) => ({ line, point })));
   let current = null;
@@ -253,7 +253,7 @@ function listen(svg, above, lines, need, { x, y, frame }) {
   });
 }
 
-/** Along the line to the left or right, or to the line above or below. */
+/** Moves along the line to the left or right, or to the line above or below. */
 function neighbour(key, { line, point }, lines) {
   if (key === "ArrowLeft" || key === "ArrowRight") {
     const next = line.points[line.points.indexOf(point) + (key === "ArrowRight" ? 1 : -1)];
@@ -267,7 +267,7 @@ function neighbour(key, { line, point }, lines) {
   return column[here + (key === "ArrowUp" ? 1 : -1)] || { line, point };
 }
 
-/** From the smallest to the largest run: a band along the line, and a bar at the point. */
+/** Draws the range of runs: a band along the line, and a bar at the point. */
 function rangeOf(line, point, x, y) {
   const sound = line.points.filter((one) => isNumber(one.min) && isNumber(one.max));
   const upper = sound.map((one) => `${x(one.threads)},${y(one.max)}`);
@@ -284,7 +284,7 @@ function rangeOf(line, point, x, y) {
   return parts;
 }
 
-/** What the kinds of lines are called; what is picked is recommended only where it gains something. */
+/** Names of the kinds of lines. The pick is called recommended only where it gains something. */
 function kindsOf(verdict) {
   const worthIt = verdict === "pick" || verdict === "depends";
   return [
@@ -292,11 +292,11 @@ function kindsOf(verdict) {
     ["ours", "Also of throng"],
     ["usual", verdict === "usual" ? "The usual: keep it" : "The usual"],
     ["peer", "Others"],
-    ["method", "Methods of the papers"],
+    ["method", "Variants of throng"],
   ];
 }
 
-/** Buttons that switch lines on and off. */
+/** Makes buttons that switch lines on and off. */
 function legend(need, lines, kinds, redraw) {
   const box = element("div", { class: "legend", role: "group", "aria-label": `Lines: ${need.title}` });
   for (const [kind, words] of kinds) {

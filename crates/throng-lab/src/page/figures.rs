@@ -1,16 +1,17 @@
-//! The figures of a folder, as `throng figures` has written them.
+//! Reads the figures of a folder, as `throng figures` has written them.
 
-use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
+use throng_papers::arguments::not_allowed;
+use throng_papers::figures;
+use throng_papers::figures::claim::Claim;
+use throng_papers::files::{self, REPORT_BYTES_MAX};
 
 use super::Figure;
 use crate::error::Error;
-use crate::papers;
-use crate::papers::claim::Claim;
 
-/// What the page needs of a figure's JSON.
+/// The fields of a figure's JSON that the page needs.
 #[derive(Deserialize)]
 struct Kept {
     id: String,
@@ -18,30 +19,31 @@ struct Kept {
     claims: Vec<Claim>,
 }
 
-/// The figures in this folder, in the order of `throng figures`.
+/// Returns the figures in this folder, in the order of `throng figures`.
 ///
-/// A figure that has not been made is left out; one of which a file is broken is an error.
+/// A figure that has not been made is left out. One with a broken file is an error.
 ///
 /// # Errors
 /// When there is no figure in the folder, or a file of one cannot be read.
 pub fn figures(folder: &Path) -> Result<Vec<Figure>, Error> {
-    let made = papers::figures().iter().map(|figure| folder.join(figure.file_stem() + ".json"));
+    let made = figures::figures().iter().map(|figure| folder.join(figure.file_stem() + ".json"));
     let found: Vec<Figure> =
         made.filter(|json| json.exists()).map(|json| one(&json)).collect::<Result<_, _>>()?;
     if found.is_empty() {
-        return Err(Error::Value {
-            option: "--figures",
-            value: folder.display().to_string(),
-            allowed: "a folder that `throng figures --out DIR` has filled".to_owned(),
-        });
+        return Err(not_allowed(
+            "--figures",
+            folder.display().to_string(),
+            "a folder that `throng figures --out DIR` has filled",
+        )
+        .into());
     }
     Ok(found)
 }
 
-/// One figure, from its JSON and the picture beside it.
+/// Reads one figure, from its JSON and the picture beside it.
 fn one(json: &Path) -> Result<Figure, Error> {
     let read = |path: &Path| {
-        fs::read_to_string(path)
+        files::read_text(path, REPORT_BYTES_MAX)
             .map_err(|error| Error::Report { path: path.to_owned(), why: error.to_string() })
     };
     let kept: Kept = serde_json::from_str(&read(json)?).map_err(|error| Error::Report {
@@ -56,7 +58,7 @@ fn one(json: &Path) -> Result<Figure, Error> {
     })
 }
 
-/// A claim in a line.
+/// Formats a claim in a line.
 fn line(claim: &Claim) -> String {
     format!("{}: {} (measured: {})", claim.verdict(), claim.text, claim.measured)
 }
@@ -69,7 +71,7 @@ mod tests {
     fn the_figures_of_the_repository_are_read() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/2026-11-15-figures");
         let found = figures(&folder).unwrap();
-        assert_eq!(found.len(), papers::figures().len());
+        assert_eq!(found.len(), figures::figures().len());
         assert!(
             found.iter().all(|figure| figure.svg.contains("</svg>") && !figure.claims.is_empty())
         );

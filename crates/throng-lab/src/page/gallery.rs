@@ -1,19 +1,19 @@
-//! The figures of the papers, made again.
+//! Writes the figures of the papers.
 
 use std::fmt::Write as _;
 
 use super::Figure;
 use super::text::escaped;
 
-/// Every figure with its claims, folded up.
+/// Returns every figure with its claims, collapsed.
 pub(super) fn section(figures: &[Figure]) -> String {
     if figures.is_empty() {
         return String::new();
     }
     let mut text = "<section id=\"gallery\" aria-labelledby=\"gallery-title\">\n\
                     <h2 id=\"gallery-title\">The papers, made again</h2>\n\
-                    <p>The structures come from papers of 1993 to 2007. Their figures were made again on simulated \
-                    machines, with some of our own; below each is what is claimed, and whether it holds.</p>\n"
+                    <p>The structures come from papers of 1993 to 2007. Their figures were reproduced on simulated \
+                    machines, and some new ones added. Below each are its claims, and whether they hold.</p>\n"
         .to_owned();
     for figure in figures {
         let (id, title) = (escaped(&figure.id), escaped(&figure.title));
@@ -31,7 +31,7 @@ pub(super) fn section(figures: &[Figure]) -> String {
     text + "</section>"
 }
 
-/// A drawing as the address of a picture: as such it can run nothing and load nothing.
+/// Returns a drawing as the address of a picture. As such it can run nothing and load nothing.
 fn picture(svg: &str) -> String {
     let mut address = "data:image/svg+xml,".to_owned();
     for c in svg.chars() {

@@ -1,4 +1,5 @@
-// The map of how long lines take between cores. Small ones are tables already; large ones are drawn here.
+// The map of line transfers between cores. Small maps are tables already; large ones are drawn
+// here.
 
 function heatMap(calibration, place) {
   const times = calibration.transfer_ns;
@@ -53,7 +54,7 @@ function heatMap(calibration, place) {
   });
 }
 
-/** One point of the picture for each pair, between the colours of the look. */
+/** Draws one point for each pair, coloured by its time. */
 function paintHeat(canvas, times) {
   const colour = (name) => {
     const hex = getComputedStyle(document.documentElement).getPropertyValue(name).trim();

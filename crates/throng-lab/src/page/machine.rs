@@ -1,21 +1,22 @@
-//! The machine: its cores as boxes in boxes, and how long lines take between them.
+//! Writes the machine: its cores as boxes in boxes, and the times of line transfers between them.
 
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use throng_papers::numbers::counted;
+
 use super::text::{NONE, escaped, exact, median, rough};
 use crate::calibrate::Calibration;
-use crate::numbers::counted;
 use crate::survey::document::{Layout, Survey};
 
-/// More cores than this are not drawn one by one.
+/// Largest number of cores drawn.
 const MOST_DRAWN: usize = 2048;
-/// Up to so many cores are large enough for their numbers.
+/// Largest number of cores drawn with their numbers, which larger drawings have no room for.
 const MOST_NUMBERED: usize = 64;
-/// Up to so many cores, their map is a table with a number in each cell.
+/// Largest number of cores whose map is a table with a number in each cell.
 const MOST_IN_TABLE: usize = 16;
 
-/// The machine, and what was measured of it.
+/// Returns the part about the machine and its measured times.
 pub(super) fn section(survey: &Survey) -> String {
     let mut text = "<section id=\"machine\" aria-labelledby=\"machine-title\">\n\
                     <h2 id=\"machine-title\">The machine</h2>\n"
@@ -27,11 +28,11 @@ pub(super) fn section(survey: &Survey) -> String {
     text + "</section>"
 }
 
-/// The cores as boxes in boxes.
+/// Returns the cores as boxes in boxes.
 fn topology(layout: &Layout) -> String {
     let all = layout.processors;
     let drawn = all.min(MOST_DRAWN);
-    // From the largest to the smallest; a group of one, or of all, is no box of its own.
+    // From the largest to the smallest. A group of one, or of all, has no box.
     let mut sizes: Vec<usize> =
         layout.groups.iter().copied().filter(|&size| size > 1 && size < all).collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
@@ -54,31 +55,31 @@ fn topology(layout: &Layout) -> String {
     )
 }
 
-/// The same in words; sizes are from the largest to the smallest.
+/// Describes the groups in words; sizes are from the largest to the smallest.
 fn topology_in_words(all: usize, sizes: &[usize]) -> String {
     let count = counted(all as u64, "processor");
     if all < 2 {
         return format!("{count}.");
     }
     if sizes.is_empty() {
-        return format!("{count}. As far as the system tells, each is as near to any other.");
+        return format!("{count}. According to the system, all are equally near to each other.");
     }
     let groups: Vec<String> = sizes.iter().rev().map(ToString::to_string).collect();
     format!(
-        "{count}. Those in a box share something, such as a core or a cache, and reach each other sooner: groups \
+        "{count}. Processors in a box share a core, a cache or the like, and exchange lines faster: groups \
          of {}.",
         groups.join(" in groups of "),
     )
 }
 
-/// How large things are drawn, in pixels.
+/// Sizes of a drawing, in pixels.
 struct Look {
     name: &'static str,
     /// A core.
     core: usize,
-    /// Between two.
+    /// The gap between two.
     gap: usize,
-    /// Within a box, at its border.
+    /// The padding of a box.
     room: usize,
 }
 
@@ -86,7 +87,8 @@ impl Look {
     const NUMBERED: Look = Look { name: "numbered", core: 34, gap: 5, room: 6 };
     const DOTS: Look = Look { name: "dots", core: 11, gap: 3, room: 3 };
 
-    /// Draws these cores, in groups of the first size where there is one; returns the drawing and its width.
+    /// Draws these cores, in groups of the first size where there is one. Returns the drawing and
+    /// its width.
     fn draw(&self, cores: Range<usize>, sizes: &[usize], layout: &Layout) -> (String, usize) {
         let (mut parts, mut widest, mut count) = (String::new(), self.core, 0);
         let size = sizes.first().copied().unwrap_or(1);
@@ -102,7 +104,7 @@ impl Look {
                 let _ = write!(parts, "<i title=\"core {number}\"><b>{number}</b></i>");
             }
         }
-        // As many in a row as there are rows, or twice as many; fewer where the window is narrow.
+        // As many columns as rows, or twice as many; fewer where the window is narrow.
         let columns = f64::from(count).sqrt().ceil().max(1.0) as usize;
         let columns = columns.next_power_of_two();
         let width = columns * widest + (columns - 1) * self.gap + 2 * (self.room + 1);
@@ -110,9 +112,9 @@ impl Look {
     }
 }
 
-/// How long a line takes from core to core, and what else accesses cost.
+/// Returns the times of line transfers from core to core, and the costs of other accesses.
 fn travel(calibration: &Calibration) -> String {
-    let mut text = "<h3>How long a line travels</h3>\n".to_owned();
+    let mut text = "<h3>Transfer time of a line</h3>\n".to_owned();
     text.push_str(&summary(calibration));
     let cores = calibration.transfer_ns.len();
     if (2..=MOST_IN_TABLE).contains(&cores) {
@@ -130,7 +132,7 @@ fn travel(calibration: &Calibration) -> String {
             text,
             "<details>\n<summary>This machine as a file for the simulator</summary>\n<p>Save it as \
              <code>machine.toml</code>; then <code>throng simulate --machine machine.toml --processors 64</code> \
-             tells what such a machine would do with 64 processors.</p>\n<div class=\"wide\" tabindex=\"0\" \
+             simulates such a machine with 64 processors.</p>\n<div class=\"wide\" tabindex=\"0\" \
              role=\"region\" aria-label=\"Machine file\"><pre>{}</pre></div>\n</details>\n",
             escaped(&calibration.machine),
         );
@@ -138,7 +140,7 @@ fn travel(calibration: &Calibration) -> String {
     text
 }
 
-/// All times between two different cores.
+/// Returns the times between all pairs of different cores.
 fn trips(calibration: &Calibration) -> impl Iterator<Item = f64> + Clone {
     let rows = calibration.transfer_ns.iter().enumerate();
     rows.flat_map(|(i, row)| {
@@ -156,7 +158,7 @@ fn summary(calibration: &Calibration) -> String {
     let longest = trips.fold(0.0, f64::max);
     let range = if shortest < longest {
         format!(
-            " in the middle, {} for the nearest pair of cores and {} for the farthest",
+            " in the median, {} for the nearest pair of cores and {} for the farthest",
             rough(shortest),
             rough(longest)
         )
@@ -164,20 +166,20 @@ fn summary(calibration: &Calibration) -> String {
         String::new()
     };
     format!(
-        "<p>When one core changes what another has changed before, the line with it has to come over: {} \
+        "<p>When a core writes a word that another core wrote before, its line is transferred: {} \
          nanoseconds{range}.</p>\n",
         rough(middle),
     )
 }
 
-/// How sure the times are, and what had to be assumed.
+/// Describes how reliable the times are, and what had to be assumed.
 fn care(calibration: &Calibration) -> String {
     let cores = calibration.transfer_ns.len();
     let all = cores * cores.saturating_sub(1) / 2;
     let mut notes = Vec::new();
     if calibration.pairs > 0 && calibration.pairs < all {
         notes.push(format!(
-            "Measured were {} of {} pairs; the others are taken to be as those of the same distance.",
+            "Measured were {} of {} pairs; the others are assumed equal to those of the same distance.",
             calibration.pairs, all
         ));
     }
@@ -193,7 +195,7 @@ fn care(calibration: &Calibration) -> String {
     format!("<ul class=\"note\">\n{}</ul>\n", items.concat())
 }
 
-/// The name of a row or column.
+/// Returns the name of a row or column.
 fn core_name(calibration: &Calibration, i: usize) -> String {
     calibration.cores.get(i).unwrap_or(&i).to_string()
 }
@@ -201,7 +203,7 @@ fn core_name(calibration: &Calibration, i: usize) -> String {
 fn heat_table(calibration: &Calibration) -> String {
     let longest = trips(calibration).fold(0.0, f64::max);
     let cores = calibration.transfer_ns.len();
-    // Not its caption, which would be as narrow as the table of two cores.
+    // Not a caption, which would be as narrow as the table of two cores.
     let mut table = "<p class=\"note\" id=\"heat-words\">Nanoseconds from the core of the row to the core of the \
                      column</p>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Times between \
                      cores\">\n<table class=\"heat\" id=\"heat\" aria-labelledby=\"heat-words\">\n<thead><tr><th scope=\"col\">core</th>"

@@ -1,12 +1,13 @@
-//! How it was measured.
+//! Writes how the survey was measured.
 
 use std::fmt::Write as _;
 
+use throng_papers::numbers::counted;
+
 use super::text::{escaped, median, rough};
-use crate::numbers::counted;
 use crate::survey::document::{Cell, Pace, Survey};
 
-/// What somebody needs to know who wants to judge the numbers, or to measure again.
+/// Returns what a reader needs to judge the numbers, or to repeat the measurement.
 pub(super) fn section(survey: &Survey) -> String {
     let facts = [
         ("Day", escaped(&survey.date)),
@@ -17,13 +18,13 @@ pub(super) fn section(survey: &Survey) -> String {
         ("Threads", pinned(survey.setup.pinned).to_owned()),
         (
             "Order",
-            "Entrants take turns: each is measured once, then each again, so that a machine that is disturbed for \
-             a while disturbs them alike."
+            "Entrants take turns: each is measured once, then each again. A disturbance of the machine for \
+             a while so affects all of them."
                 .to_owned(),
         ),
         (
             "Checked",
-            "Every run was checked while it was measured: no number twice and none left out, nobody let through a \
+            "Every run was checked while it was measured: no number twice and none left out, no thread let through a \
              barrier too early, every item out of a queue once. A structure that fails ends the measurement."
                 .to_owned(),
         ),
@@ -41,7 +42,7 @@ pub(super) fn section(survey: &Survey) -> String {
 const fn pace(pace: Pace) -> &'static str {
     match pace {
         Pace::Quick => {
-            "quick: few and short runs; <code>throng bench</code> without <code>--quick</code> is steadier"
+            "quick: few and short runs; <code>throng bench</code> without <code>--quick</code> has less noise"
         }
         Pace::Usual => "usual; <code>throng bench --full</code> is more thorough",
         Pace::Full => "full",
@@ -50,13 +51,13 @@ const fn pace(pace: Pace) -> &'static str {
 
 const fn pinned(pinned: bool) -> &'static str {
     if pinned {
-        "Each was kept on one core."
+        "Each thread was pinned to one core."
     } else {
-        "They were not kept on cores: the system would not do it. Numbers vary more for that."
+        "Threads were not pinned: the system refused it. So numbers vary more."
     }
 }
 
-/// "2 min 5 s".
+/// Formats a duration as in "2 min 5 s".
 fn duration(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return "an unknown time".to_owned();
@@ -72,25 +73,25 @@ fn cells(survey: &Survey) -> impl Iterator<Item = &Cell> {
     survey.needs.iter().flat_map(|need| &need.entrants).flat_map(|entrant| &entrant.cells)
 }
 
-/// How many runs there are of each.
+/// Describes the number of runs of each entrant.
 fn runs(survey: &Survey) -> String {
     let counts = || cells(survey).map(|cell| cell.runs.len());
     match (counts().min(), counts().max()) {
         (Some(fewest), Some(most)) if fewest == most => {
-            format!("{} of each; the middle one is shown", counted(most as u64, "run"))
+            format!("{} of each; the median is shown", counted(most as u64, "run"))
         }
         (Some(fewest), Some(most)) => {
-            format!("{fewest} to {} of each; the middle one is shown", counted(most as u64, "run"))
+            format!("{fewest} to {} of each; the median is shown", counted(most as u64, "run"))
         }
         _ => "none".to_owned(),
     }
 }
 
-/// How far runs of the same differ, in the middle.
+/// Describes the median spread of runs of the same entrant.
 fn spread(survey: &Survey) -> String {
     match median(cells(survey).map(|cell| (cell.max - cell.min) / cell.median)) {
         Some(part) => format!(
-            "From the smallest to the largest run of the same, half of the numbers differ by {} % or less",
+            "For half of the numbers, smallest and largest run differ by {} % or less",
             rough(100.0 * part)
         ),
         None => "unknown".to_owned(),

@@ -1,4 +1,4 @@
-//! The page of a survey: one file that needs no other, and no network.
+//! The page of a survey: a single file that loads nothing.
 //!
 //! Rust writes all that can be read: advice, tables, explanations. What moves (charts, the map of the
 //! cores, sorting) is added by the script, from the JSON that the page carries.
@@ -6,6 +6,7 @@
 //! | module | what it writes |
 //! |---|---|
 //! | `advice` | the headline, and a card for each need |
+//! | `summary` | the table at the top: ours, the best of others, the usual choice |
 //! | `needs` | a chart and a table for each need |
 //! | `machine` | the cores as boxes, and how long lines take between them |
 //! | `simulator` | simulated beside measured, and what more cores would bring |
@@ -28,20 +29,14 @@ mod numbers;
 #[cfg(test)]
 pub(crate) mod sample;
 mod simulator;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod text;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 pub use figures::figures;
 
-use crate::cli::PageArguments;
-use crate::error::Error;
-use crate::output;
 use crate::survey::document::Survey;
-use crate::survey::read::read;
 
 /// A figure of a paper that is shown on the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +47,7 @@ pub struct Figure {
     pub title: String,
     /// The picture.
     pub svg: String,
-    /// What the paper claims and whether it holds, a line each.
+    /// The paper's claims and whether they hold, a line each.
     pub claims: Vec<String>,
 }
 
@@ -66,9 +61,9 @@ const SCRIPTS: [&str; 5] = [
     include_str!("start.js"),
 ];
 
-/// The page, as one file of HTML.
+/// Returns the page, as one file of HTML.
 ///
-/// All text of the survey is made harmless, and numbers that are missing or not finite are shown as a dash.
+/// All text of the survey is escaped. Numbers that are missing or not finite are shown as a dash.
 ///
 /// ```
 /// use throng_lab::{page, survey::read::read};
@@ -85,6 +80,7 @@ pub fn html(survey: &Survey, figures: &[Figure]) -> String {
         ("look", LOOK.to_owned()),
         ("contents", contents(survey, figures)),
         ("head", advice::head(survey)),
+        ("summary", summary::table(survey)),
         ("cards", advice::cards(survey)),
         ("needs", needs::sections(survey)),
         ("machine", machine::section(survey)),
@@ -99,9 +95,10 @@ pub fn html(survey: &Survey, figures: &[Figure]) -> String {
     text::filled(FRAME, &parts)
 }
 
-/// Links to the parts that this page has.
+/// Returns links to the parts that this page has.
 fn contents(survey: &Survey, figures: &[Figure]) -> String {
     let parts = [
+        ("summary", "Table", survey.needs.iter().any(|need| need.advice.is_some())),
         ("advice", "Advice", true),
         ("needs", "Charts", !survey.needs.is_empty()),
         ("machine", "Machine", true),
@@ -112,32 +109,4 @@ fn contents(survey: &Survey, figures: &[Figure]) -> String {
     ];
     let link = |(id, name, _): &(&str, &str, bool)| format!("<a href=\"#{id}\">{name}</a>");
     parts.iter().filter(|(.., there)| *there).map(link).collect::<Vec<_>>().join("\n")
-}
-
-/// Does `throng page`: the page of a survey that was written as JSON.
-///
-/// # Errors
-/// When the file is none of a survey, or the page cannot be written.
-pub fn make(typed: &PageArguments) -> Result<(), Error> {
-    let survey = read(&typed.report)?;
-    let figures = match &typed.figures {
-        Some(folder) => figures(folder)?,
-        None => Vec::new(),
-    };
-    let to = typed.html.clone().unwrap_or_else(|| beside(&typed.report));
-    if to == typed.report {
-        return Err(Error::Value {
-            option: "--html",
-            value: to.display().to_string(),
-            allowed: "another file than the report".to_owned(),
-        });
-    }
-    fs::write(&to, html(&survey, &figures))
-        .map_err(|source| Error::Write { to: to.display().to_string(), source })?;
-    output::print(&format!("{}\n", to.display()))
-}
-
-/// The page beside its report.
-fn beside(report: &Path) -> PathBuf {
-    report.with_extension("html")
 }

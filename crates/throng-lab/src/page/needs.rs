@@ -1,4 +1,4 @@
-//! A chart for each need, drawn by the script, and the same as a table.
+//! Writes a chart for each need, drawn by the script, and the same as a table.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::text::{NONE, escaped, rough};
 use crate::survey::document::{Cell, Need, Survey, Unit, Whose};
 use crate::survey::verdict::Verdict;
 
-/// All needs.
+/// Returns the part with all needs.
 pub(super) fn sections(survey: &Survey) -> String {
     if survey.needs.is_empty() {
         return String::new();
@@ -14,8 +14,8 @@ pub(super) fn sections(survey: &Survey) -> String {
     let mut text = "<section id=\"needs\" aria-labelledby=\"needs-title\">\n\
                     <h2 id=\"needs-title\">What was measured</h2>\n\
                     <p>Each line is one way to do the same thing. Point at a line, touch it, or walk along it with \
-                    the arrow keys to see its numbers; switch lines on and off below the chart. The methods of \
-                    the papers, from which the recommended structures were made, are off at first.</p>\n"
+                    the arrow keys to see its numbers; switch lines on and off below the chart. The variants \
+                    of throng, among them the methods of the papers, are off at first.</p>\n"
         .to_owned();
     for (i, need) in survey.needs.iter().enumerate() {
         text.push_str(&section(i, need));
@@ -41,29 +41,29 @@ fn verdict(need: &Need) -> Option<Verdict> {
     need.advice.as_ref().map(|advice| Verdict::of(&advice.gains))
 }
 
-/// "million a second; more is better".
+/// Formats a unit as in "million a second; more is better".
 pub(super) fn unit_in_words(unit: Unit) -> String {
     let better = if unit.more_is_better() { "more is better" } else { "less is better" };
     format!("{}; {better}", unit.in_words())
 }
 
-/// Whose an entrant is, in a word.
+/// Returns the origin of an entrant in a word.
 pub(super) const fn whose(whose: Whose) -> &'static str {
     match whose {
         Whose::Ours => "throng",
-        Whose::Method => "paper",
+        Whose::Method => "variant",
         Whose::Peer => "other",
     }
 }
 
-/// The median, and below it the p99 of a call where that was measured.
+/// Returns the median, and below it the p99 of a call where that was measured.
 fn numbers(cell: &Cell) -> String {
     let p99 = cell.latency.map(|latency| latency.p99_ns).filter(|ns| ns.is_finite());
     let p99 = p99.map(|ns| format!("<br><small>p99 {} us</small>", rough(ns / 1e3)));
     rough(cell.median) + &p99.unwrap_or_default()
 }
 
-/// A row for each entrant, a column for each number of threads.
+/// Returns a table with a row for each entrant and a column for each number of threads.
 fn table(need: &Need) -> String {
     let threads = need.threads();
     let mut cells = need.entrants.iter().flat_map(|entrant| &entrant.cells);
@@ -85,7 +85,7 @@ fn table(need: &Need) -> String {
         let mark = match entrant.name.as_str() {
             name if Some(name) == pick && for_pick => " <small>recommended</small>",
             name if name == need.usual => " <small>the usual</small>",
-            _ if entrant.whose == Whose::Method => " <small>of a paper</small>",
+            _ if entrant.whose == Whose::Method => " <small>variant</small>",
             _ => "",
         };
         let _ = write!(

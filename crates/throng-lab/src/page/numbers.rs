@@ -1,4 +1,4 @@
-//! Every single number, as it is in the JSON.
+//! Writes every single number, as it is in the JSON.
 
 use std::fmt::Write as _;
 
@@ -22,13 +22,13 @@ const COLUMNS: [(&str, bool); 12] = [
     ("p99.9 ns", true),
 ];
 
-/// The table of all numbers.
+/// Returns the table of all numbers.
 pub(super) fn section(survey: &Survey) -> String {
     let mut text = "<section id=\"numbers\" aria-labelledby=\"numbers-title\">\n\
                     <h2 id=\"numbers-title\">Every number</h2>\n\
-                    <p>As in the JSON, to the last digit. Of throng: what this library recommends. Of a paper: a \
-                    method behind that. Of others: what else there is. The last three columns are the latency of a push \
-                    or a pop, sampled in runs of their own.</p>\n"
+                    <p>As in the JSON, to the last digit. throng: a structure this library recommends. variant: another \
+                    structure of this library, or another way to call one. other: another library or language. The last three columns are the latency of a push \
+                    or a pop, sampled in separate runs.</p>\n"
         .to_owned();
     text.push_str(
         "<p class=\"filters\" id=\"filters\" hidden><label>Need <select id=\"filter-need\">",
@@ -73,7 +73,7 @@ pub(super) fn section(survey: &Survey) -> String {
     text + "</tbody>\n</table>\n</div>\n</section>"
 }
 
-/// The latency of a call, in three columns.
+/// Returns the latency of a call, in three columns.
 fn latency(cell: &Cell) -> String {
     let percentiles = match cell.latency {
         Some(at) => [at.p50_ns, at.p99_ns, at.p999_ns].map(exact),

@@ -1,18 +1,16 @@
-//! Surveys made up for tests: of small and large machines, and odd ones.
+//! Invented surveys for tests: of small and large machines, and odd ones.
 
 use crate::bench::latency::Latency;
 use crate::bench::setup::Setup;
 use crate::calibrate::{Calibration, Compared, Cost, Prospect, Validation};
-use crate::survey::BENCHMARK;
-use crate::survey::document::{
-    Advice, Cell, Entrant, Gain, Layout, Need, Pace, Survey, Unit, Whose,
-};
+use crate::survey::document::{Advice, Cell, Entrant, Gain, Layout, Need, Survey, Unit, Whose};
+use crate::survey::sample;
 
-/// Random enough for numbers that look measured, and always the same.
+/// A fixed sequence of numbers, random enough to look measured.
 struct Dice(u64);
 
 impl Dice {
-    /// Between -1 and 1.
+    /// Draws a number between -1 and 1.
     fn throw(&mut self) -> f64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -20,21 +18,17 @@ impl Dice {
     }
 }
 
-/// How an entrant does on one thread, and how that changes with each doubling.
+/// An entrant's result on one thread, and its change with each doubling.
 struct Made(&'static str, &'static str, Whose, f64, f64);
 
-/// A survey of a machine with so many processors, with everything that there may be.
+/// Returns a survey of a machine with this number of processors, with everything that a survey may
+/// have.
 pub(crate) fn survey(processors: usize) -> Survey {
     let groups: Vec<usize> = [2, 8, 64].into_iter().filter(|&size| size < processors).collect();
     let needs = needs(processors);
     let validation = validation(&needs, processors);
     Survey {
-        throng: "0.1.0".to_owned(),
-        benchmark: BENCHMARK.to_owned(),
-        pace: Pace::Usual,
-        complete: true,
         seconds: 161.8,
-        date: "2026-11-16".to_owned(),
         setup: Setup {
             processor: "Imaginary(R) Loom 4100".to_owned(),
             cores: processors,
@@ -42,13 +36,13 @@ pub(crate) fn survey(processors: usize) -> Survey {
             flag_ns: (processors > 1).then_some(61.25),
         },
         layout: Layout { processors, groups, cores: (0..processors).collect() },
-        needs,
         calibration: Some(calibration(processors)),
         validation: Some(validation),
+        ..sample::survey(needs)
     }
 }
 
-/// One that somebody ended early: a part of a need, and nothing of the machine.
+/// Returns a survey that was interrupted: a part of a need, and nothing of the machine.
 pub(crate) fn incomplete() -> Survey {
     let mut survey = survey(2);
     survey.complete = false;
@@ -59,12 +53,12 @@ pub(crate) fn incomplete() -> Survey {
     Survey { calibration: None, validation: None, ..survey }
 }
 
-/// One without any need.
+/// Returns a survey without any need.
 pub(crate) fn empty() -> Survey {
     Survey { needs: Vec::new(), calibration: None, validation: None, ..survey(1) }
 }
 
-/// One with everything in it that should not be: numbers that are none, zeros, names that are code,
+/// Returns a survey with everything that should not be in it: NaN, zeros, names that are code,
 /// groups that do not divide, rows of different length.
 pub(crate) fn odd() -> Survey {
     let mut survey = survey(5);
@@ -125,9 +119,27 @@ fn needs(processors: usize) -> Vec<Need> {
                 Made("Counter", "throng::Counter", Ours, 92.0, 1.02),
                 Made("fetch_add", "std::sync::atomic::AtomicU64", Peer, 108.0, 0.63),
                 Made("Mutex<u64>", "std::sync::Mutex<u64>", Peer, 55.0, 0.41),
-                Made("MCS queue lock", "throng::counter::QueueLock", Method, 40.0, 0.52),
-                Made("combining tree", "throng::counter::CombiningTree", Method, 21.0, 0.86),
-                Made("diffracting tree", "throng::counter::DiffractingTree", Method, 12.0, 0.95),
+                Made(
+                    "MCS queue lock",
+                    "throng::structures::counter::QueueLock",
+                    Method,
+                    40.0,
+                    0.52,
+                ),
+                Made(
+                    "combining tree",
+                    "throng::structures::counter::CombiningTree",
+                    Method,
+                    21.0,
+                    0.86,
+                ),
+                Made(
+                    "diffracting tree",
+                    "throng::structures::counter::DiffractingTree",
+                    Method,
+                    12.0,
+                    0.95,
+                ),
             ],
         ),
         (
@@ -141,7 +153,13 @@ fn needs(processors: usize) -> Vec<Need> {
                 Made("std Barrier", "std::sync::Barrier", Peer, 260.0, 3.4),
                 Made("hurdles", "hurdles::Barrier", Peer, 55.0, 1.95),
                 Made("spin", "spin::Barrier", Peer, 70.0, 2.4),
-                Made("static f-way tree", "throng::barrier::StaticFway", Method, 60.0, 1.58),
+                Made(
+                    "static f-way tree",
+                    "throng::structures::barrier::StaticFway",
+                    Method,
+                    60.0,
+                    1.58,
+                ),
             ],
         ),
         (
@@ -193,7 +211,7 @@ fn needs(processors: usize) -> Vec<Need> {
         .collect()
 }
 
-/// 1, 2, 4, ... up to twice the processors.
+/// Returns 1, 2, 4, ... up to twice the processors.
 fn threads(processors: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(1), |threads| Some(2 * threads))
         .take_while(move |&n| n <= 2 * processors)
@@ -217,6 +235,7 @@ fn entrant(made: &Made, processors: usize, dice: &mut Dice) -> Entrant {
         name: name.to_owned(),
         code: code.to_owned(),
         whose,
+        bounded: None,
         cells: threads(processors).enumerate().map(cell).collect(),
     }
 }

@@ -1,4 +1,4 @@
-//! Simulated beside measured, and what more cores would bring.
+//! Writes simulated results beside measured ones, and predictions for more cores.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use super::text::{NONE, escaped, median, rough, times};
 use crate::calibrate::{Compared, Prospect, Validation};
 use crate::survey::document::Survey;
 
-/// How far the simulator may be trusted on this machine, and what it foretells.
+/// Returns the part about the simulator's errors on this machine, and its predictions.
 pub(super) fn section(survey: &Survey) -> String {
     let Some(validation) = &survey.validation else { return String::new() };
     let mut text = format!(
@@ -25,7 +25,7 @@ pub(super) fn section(survey: &Survey) -> String {
     text + "</section>"
 }
 
-/// How far simulated numbers are from measured ones, in a sentence or two.
+/// Describes the difference of simulated numbers from measured ones in a sentence or two.
 fn trust(validation: &Validation) -> String {
     let Some(middle) = median(validation.rows.iter().map(Compared::off)) else {
         return "Nothing of that can be compared with a measurement.".to_owned();
@@ -36,16 +36,17 @@ fn trust(validation: &Validation) -> String {
     if let Some(row) = worst {
         let _ = write!(
             text,
-            "; the worst, {} on {}, by {}. Take what it says of larger machines as no better than that.",
+            "; the worst, {} on {}, by {}. Its predictions for larger machines are no better than that.",
             escaped(&row.entrant),
-            crate::numbers::counted(row.threads as u64, "thread"),
+            throng_papers::numbers::counted(row.threads as u64, "thread"),
             rough(row.off()),
         );
     }
     text
 }
 
-/// The title and the unit of a need by its name; the name itself where there is none such.
+/// Returns the title and the unit of a need by its name, or the name itself where there is no such
+/// need.
 fn need_in_words(survey: &Survey, name: &str) -> (String, &'static str) {
     match survey.needs.iter().find(|need| need.name == name) {
         Some(need) => (escaped(&need.title), need.unit.in_words()),
@@ -55,7 +56,7 @@ fn need_in_words(survey: &Survey, name: &str) -> (String, &'static str) {
 
 fn compared(survey: &Survey, validation: &Validation) -> String {
     let mut table = "<div class=\"wide tall\" tabindex=\"0\" role=\"region\" aria-label=\"Simulated and measured\">\n\
-                     <table id=\"validation\">\n<caption>Simulated and measured; a factor above 1 is simulated too \
+                     <table id=\"validation\">\n<caption>Simulated and measured; a factor above 1: simulated too \
                      large</caption>\n<thead><tr><th scope=\"col\">need</th><th scope=\"col\">entrant</th>\
                      <th scope=\"col\" class=\"number\">threads</th><th scope=\"col\" class=\"number\">measured</th>\
                      <th scope=\"col\" class=\"number\">simulated</th><th scope=\"col\">unit</th>\
@@ -78,7 +79,8 @@ fn compared(survey: &Survey, validation: &Validation) -> String {
     table + "</tbody>\n</table>\n</div>\n"
 }
 
-/// A table for each need: entrants down, processors to the right.
+/// Returns a table for each need, with a row for each entrant and a column for each number of
+/// processors.
 fn prospects(survey: &Survey, validation: &Validation) -> String {
     let mut text = "<h3>If this machine had more cores</h3>\n\
                     <p>Simulated, not measured: the same machine, made larger.</p>\n"

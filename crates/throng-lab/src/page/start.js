@@ -1,4 +1,4 @@
-// From the JSON that the page carries to what moves on it.
+// Builds the interactive parts from the JSON that the page carries.
 
 const json = document.getElementById("survey").textContent;
 const survey = JSON.parse(json);

@@ -34,7 +34,7 @@ function rawTable(table) {
   });
 }
 
-/** Which of two cells comes first; what is no number comes before all numbers. */
+/** Compares two cells. A cell without a number comes before all numbers. */
 function order(a, b, numbers) {
   if (!numbers) return a.textContent.localeCompare(b.textContent);
   const value = (cell) => {

@@ -1,12 +1,15 @@
-//! What must be on a page.
+//! Tests of the page's contents.
+
+use std::path::{Path, PathBuf};
+
+use throng_papers::output;
 
 use super::sample::{empty, incomplete, odd, survey};
 use super::*;
-use crate::output;
 use crate::survey::document::Whose;
 use crate::survey::read::read;
 
-/// The sample that the browser looks at.
+/// Returns the path of the sample that the browser checks use.
 fn committed() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("browser/sample.json")
 }
@@ -20,7 +23,7 @@ fn figure() -> Figure {
     }
 }
 
-/// The JSON that a page carries.
+/// Returns the survey in the JSON that a page carries.
 fn carried(page: &str) -> Survey {
     let (_, after) = page.split_once("id=\"survey\">").unwrap();
     let (json, _) = after.split_once("</script>").unwrap();
@@ -47,7 +50,7 @@ fn every_entrant_and_every_number_is_on_the_page_as_in_the_json() {
                         text::escaped(&entrant.name),
                         match entrant.whose {
                             Whose::Ours => "throng",
-                            Whose::Method => "paper",
+                            Whose::Method => "variant",
                             Whose::Peer => "other",
                         },
                         cell.threads,
@@ -83,7 +86,7 @@ fn text_of_the_data_does_no_harm() {
     assert_eq!(page.matches("</script").count(), 2);
     assert!(page.contains("What to use on this machine"));
     assert!(page.contains("a &lt;b&gt; figure"));
-    // The text of a place in the template, in the data, stays what it is.
+    // The text of a placeholder, in the data, stays as it is.
     assert!(page.contains("&amp;{{survey}}"));
 }
 
@@ -134,7 +137,7 @@ fn the_page_loads_nothing() {
     let page = html(&survey(2), &[]);
     assert!(page.contains("default-src 'none'"));
     for loads in ["http://", "https://", "src=\"/", "@import", "url("] {
-        // The name space of drawings is an address that nobody loads.
+        // The name space of drawings is an address that is never loaded.
         let page = page.replace("http://www.w3.org/2000/svg", "");
         assert!(!page.contains(loads), "{loads}");
     }
@@ -153,5 +156,5 @@ fn the_committed_sample_is_what_is_made_here() {
 #[test]
 #[ignore = "writes a file of the repository"]
 fn writes_the_sample() {
-    fs::write(committed(), output::json(&survey(4))).unwrap();
+    std::fs::write(committed(), output::json(&survey(4))).unwrap();
 }

@@ -1,13 +1,12 @@
-//! What all parts of the page need: text made harmless, numbers, the template.
+//! Common parts of the page: escaped text, numbers, the template.
 
 use serde::Serialize;
-
-use crate::numbers::short;
+use throng_papers::numbers::short;
 
 /// Shown where there is no number.
 pub(super) const NONE: &str = "–";
 
-/// Text that means nothing to a browser but itself, between tags and in attributes.
+/// Escapes a text for HTML, between tags and in attributes.
 pub(super) fn escaped(text: &str) -> String {
     let mut harmless = String::with_capacity(text.len());
     for c in text.chars() {
@@ -23,14 +22,15 @@ pub(super) fn escaped(text: &str) -> String {
     harmless
 }
 
-/// JSON that may stand in a script element: it cannot end it, nor begin a comment or another script.
+/// Returns JSON that is safe in a script element: it cannot end it, nor begin a comment or another
+/// script.
 pub(super) fn json_for_script(value: &impl Serialize) -> String {
     let json = serde_json::to_string(value).expect("numbers and texts can always be written");
     json.replace('<', "\\u003c")
 }
 
-/// The template with the parts in their places, which look like `{{name}}`. Parts are put in as they are:
-/// what looks like a place in them is none.
+/// Fills the template's placeholders, which look like `{{name}}`. Parts are inserted as they are: a
+/// placeholder inside a part is not filled.
 pub(super) fn filled(template: &str, parts: &[(&str, String)]) -> String {
     let mut page = String::new();
     let mut rest = template;
@@ -44,7 +44,7 @@ pub(super) fn filled(template: &str, parts: &[(&str, String)]) -> String {
     page + rest
 }
 
-/// A number exactly as in the JSON.
+/// Formats a number exactly as in the JSON.
 pub(super) fn exact(number: f64) -> String {
     if number.is_finite() {
         serde_json::to_string(&number).unwrap_or_else(|_| NONE.to_owned())
@@ -53,17 +53,18 @@ pub(super) fn exact(number: f64) -> String {
     }
 }
 
-/// A number with about three digits.
+/// Formats a number with about three digits.
 pub(super) fn rough(number: f64) -> String {
     if number.is_finite() { short(number) } else { NONE.to_owned() }
 }
 
-/// "2.31×".
+/// Formats a factor as in "2.31×".
 pub(super) fn times(factor: f64) -> String {
     if factor.is_finite() { format!("{}×", short(factor)) } else { NONE.to_owned() }
 }
 
-/// The middle one of these, the smaller one of two; none where there is none that is finite.
+/// Returns the median of the finite numbers, the smaller middle one of an even count, or `None`
+/// where there are none.
 pub(super) fn median(numbers: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = numbers.into_iter().filter(|number| number.is_finite()).collect();
     all.sort_by(f64::total_cmp);

@@ -1,16 +1,17 @@
-//! The report in a folder, for whoever wants to look at it again or draw it otherwise.
+//! Writes the report into a folder, for later use or for other programs.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
+use throng_papers::chart::{Axis, Chart, Look, Scale, Series};
+use throng_papers::csv::csv;
+use throng_papers::error::Error;
+use throng_papers::output;
+use throng_papers::workloads::measured::Measured;
+
 use super::report::Report;
 use super::text;
-use crate::chart::{Axis, Chart, Look, Scale, Series};
-use crate::csv::csv;
-use crate::error::Error;
-use crate::output;
-use crate::simulated::measured::Measured;
 
 /// All files that [`write`] may write.
 const NAMES: [&str; 8] = [
@@ -24,19 +25,15 @@ const NAMES: [&str; 8] = [
     "depth.svg",
 ];
 
-/// Writes `report.txt`, `report.json`, `latency.csv` and `latency.svg` (which share of the calls
-/// took how long), `lines.csv` (what happened at each line of memory), `processors.csv` (who got
-/// how many values), and for trees `depth.csv` and `depth.svg`. Those of an earlier run are removed
-/// first: what is there is all of this one.
+/// Writes `report.txt`, `report.json`, `latency.csv` and `latency.svg` (the distribution of
+/// latencies), `lines.csv` (the traffic of each line of memory), `processors.csv` (the values of
+/// each processor), and for trees `depth.csv` and `depth.svg`. Files of an earlier run are removed
+/// first.
 ///
 /// # Errors
 /// When a file cannot be written, or an old one not be removed.
 pub fn write(folder: &Path, report: &Report, measured: &Measured) -> Result<(), Error> {
-    let write = |name: &str, text: &str| {
-        let path = folder.join(name);
-        fs::write(&path, text)
-            .map_err(|source| Error::Write { to: path.display().to_string(), source })
-    };
+    let write = |name: &str, text: &str| output::write_file(&folder.join(name), text);
     NAMES.iter().try_for_each(|name| remove(&folder.join(name)))?;
     write("report.txt", &text::render(report))?;
     write("report.json", &output::json(report))?;
@@ -64,7 +61,8 @@ fn remove(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// So many calls took so many cycles, and this share of all took no longer.
+/// A step of the distribution: `calls` calls took `cycles` cycles, and the share `not_longer` of
+/// all took no longer.
 struct Share {
     cycles: u64,
     calls: u64,
@@ -122,7 +120,7 @@ fn depth_csv(report: &Report) -> String {
 }
 
 fn latency_chart(report: &Report, shares: &[Share]) -> Chart {
-    // At 0 cycles there is no place on a logarithmic axis.
+    // A logarithmic axis cannot show 0 cycles.
     let points = shares.iter().map(|s| (s.cycles.max(1) as f64, s.not_longer * 100.0)).collect();
     Chart {
         title: "Latency".to_owned(),

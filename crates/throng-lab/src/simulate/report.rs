@@ -1,107 +1,106 @@
-//! What there is to tell about a simulated run: plain data, in the order of the JSON document.
+//! The report of a simulated run: plain data, in the order of the JSON document.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
-use throng::counter::Consistency;
 use throng::machine::Place;
+use throng::structures::counter::Consistency;
+use throng_papers::numbers::{counted, grouped};
+use throng_papers::workloads::CountingRun;
+use throng_papers::workloads::measured::Measured;
 use throng_sim::{End, Faults, MachineSpec, Traffic};
 
 use super::SimulatePlan;
-use crate::numbers::{counted, grouped};
-use crate::simulated::CountingRun;
-use crate::simulated::measured::Measured;
 
-/// So many lines are shown.
+/// Number of lines shown.
 const HOTTEST: usize = 10;
-/// So many processors are named, at most.
+/// Most processors named.
 const NAMED: usize = 16;
-/// Where less than this share of the processors is accounted for, the mean latency leaves out too
-/// much.
+/// Smallest ratio by Little's law. Below it, the mean latency leaves out too many calls.
 const LITTLE_LEAST: f64 = 0.9;
 
-/// Everything about a run.
+/// The report of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The version of the program.
     pub throng: &'static str,
-    /// The command that runs the same again.
+    /// The command that repeats the run.
     pub command: String,
     /// The counter.
     pub method: &'static str,
     /// The machine as it was built.
     pub machine: MachineSpec,
-    /// Its name; with its file, where it is from one.
+    /// Its name, with its file where it has one.
     pub machine_in_words: String,
-    /// How many processors took values.
+    /// Number of processors that took values.
     pub processors: usize,
-    /// How many the machine has.
+    /// Number of processors of the machine.
     pub nodes: usize,
     /// The number at which they stopped.
     pub values: u64,
-    /// The most cycles between two values.
+    /// Upper bound of the cycles between two values.
     pub work: u32,
-    /// What decided all that was random.
+    /// The seed of everything random.
     pub seed: u64,
-    /// The width asked for.
+    /// The requested width.
     pub width: Option<usize>,
-    /// What went wrong, as a script.
+    /// The injected faults, as a script.
     pub faults: String,
-    /// The same with all random stalls and halts as the seed chose them.
+    /// The same with all random stalls and halts as drawn from the seed.
     pub faults_chosen: String,
-    /// What was checked, in words.
+    /// The checks made, in words.
     pub check: String,
-    /// How many values were handed out.
+    /// Number of values handed out.
     pub handed_out: u64,
     /// Whether all values were handed out, and every processor finished that was not halted.
     pub finished: bool,
-    /// Why the run did not finish, in words.
+    /// The reason why the run did not finish, in words.
     pub trouble: Option<String>,
     /// How the run ended, in words.
     pub end: String,
     /// The processors that were halted.
     pub halted: Vec<usize>,
-    /// How many processors did not finish.
+    /// Number of processors that did not finish.
     pub unfinished: usize,
-    /// The processors that were not halted and whose last call was never over.
+    /// The processors that were not halted and whose last call never returned.
     pub hanging: Vec<usize>,
-    /// How long it took.
+    /// Cycles of the run.
     pub cycles: u64,
-    /// The part of the run in which throughput and latency were measured; none if it was over
-    /// before it was warm. Everything else is about the whole run.
+    /// The part of the run in which throughput and latency were measured; `None` if the run ended
+    /// in its warm-up. Everything else is about the whole run.
     pub window: Option<Window>,
-    /// How fast it was; none if it was not measured.
+    /// Throughput; `None` if it was not measured.
     pub throughput: Option<Throughput>,
-    /// How long a call took, in cycles; none if it was not measured.
+    /// Latency of a call in cycles; `None` if it was not measured.
     pub latency_cycles: Option<Latency>,
     /// The same in nanoseconds, by the machine's clock.
     pub latency_ns: Option<Latency>,
-    /// How long the call had waited that had waited longest without being served: until the
-    /// measurement ended or, where it was never over, until the run ended.
+    /// Longest wait of a call that was not served: up to the end of the measurement or, if it never
+    /// returned, up to the end of the run.
     pub unserved_cycles_max: u64,
-    /// Whether the measured calls account for all processors; none if nothing was measured.
+    /// Whether the measured calls account for all processors; `None` if nothing was measured.
     pub little: Option<Little>,
-    /// How evenly the values went to the processors.
+    /// The distribution of values over the processors.
     pub values_per_processor: Spread,
-    /// How many calls took how long.
+    /// The histogram of latencies.
     pub histogram: Vec<Bucket>,
     /// Accesses to shared memory.
     pub accesses: u64,
-    /// Steps: accesses, pauses, looks at the clock.
+    /// Steps: accesses, pauses, clock readings.
     pub steps: u64,
-    /// What the memory did.
+    /// The memory's totals.
     pub memory: Memory,
     /// The lines at which processors waited longest, the worst first.
     pub hottest: Vec<HotLine>,
-    /// The levels of a diffracting tree, the root first; none for other counters.
+    /// The levels of a diffracting tree, the root first; empty for other counters.
     pub levels: Vec<Level>,
-    /// The depth of a tree over time; nothing for other counters.
+    /// The depth of a tree over time; empty for other counters.
     pub depth: Vec<DepthStretch>,
-    /// A hash of all accesses: the same run has the same.
+    /// Hash of all accesses. Equal runs have equal hashes.
     pub trace_hash: String,
-    /// How fast the simulator was on the machine it ran on.
+    /// The speed of the simulator on the machine it ran on.
     pub simulator: Simulator,
 }
 
@@ -112,48 +111,48 @@ pub struct Window {
     pub from_cycle: u64,
     /// It ends with the last value before the first processor stops, or before the run hangs.
     pub to_cycle: u64,
-    /// How many values were handed out in it.
+    /// Number of values handed out in it.
     pub values: u64,
 }
 
 /// Little's law: throughput times the mean time from a call to the next is the number of
-/// processors, unless calls are missing from the mean because they were not over.
+/// processors, unless the mean leaves out calls that never returned.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Little {
-    /// Calls in progress at a time: throughput times mean latency.
+    /// Mean number of calls in progress: throughput times mean latency.
     pub calls: f64,
-    /// Processors between two calls at a time: throughput times mean work.
+    /// Mean number of processors between two calls: throughput times mean work.
     pub working: f64,
-    /// Both together, for each processor: 1 if all are accounted for.
+    /// Sum of both, for each processor: 1 if all are accounted for.
     pub ratio: f64,
     /// Whether that is much less than 1.
     pub too_low: bool,
 }
 
-/// How much each processor got.
+/// The distribution of values over processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Spread {
-    /// Who got least.
+    /// The fewest of a processor.
     pub least: u64,
-    /// The middle one.
+    /// The median.
     pub median: u64,
-    /// Who got most.
+    /// The most of a processor.
     pub most: u64,
 }
 
-/// How fast values were handed out.
+/// Throughput of the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Throughput {
-    /// In a million cycles.
+    /// Values in a million cycles.
     pub per_million_cycles: f64,
-    /// In a second, by the machine's clock.
+    /// Values in a second, by the machine's clock.
     pub per_second: f64,
 }
 
-/// How long calls took.
+/// Latency of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Latency {
-    /// On average.
+    /// Mean.
     pub mean: f64,
     /// Half of them took no longer.
     pub p50: f64,
@@ -167,29 +166,29 @@ pub struct Latency {
     pub max: f64,
 }
 
-/// Calls that took about as long.
+/// A bucket of the histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Bucket {
-    /// From so many cycles.
+    /// Smallest latency.
     pub from: u64,
-    /// To so many, these included.
+    /// Largest latency, inclusive.
     pub to: u64,
-    /// How many calls.
+    /// Number of calls.
     pub count: u64,
 }
 
-/// What the memory did in all.
+/// The memory's totals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Memory {
     /// Accesses that the processor's own cache answered.
     pub hits: u64,
-    /// Accesses that needed others.
+    /// Accesses that missed it.
     pub misses: u64,
-    /// Copies taken away.
+    /// Cached copies that were invalidated.
     pub invalidations: u64,
     /// Messages that the network carried.
     pub messages: u64,
-    /// How long misses stood in line, all together.
+    /// Cycles that misses waited in queues, summed.
     pub waited_cycles: u64,
 }
 
@@ -198,15 +197,15 @@ pub struct Memory {
 pub struct HotLine {
     /// Its name.
     pub line: String,
-    /// How many lines have this name; the counts are of all together.
+    /// Number of lines of this name; the counts are their sums.
     pub lines: usize,
     /// Accesses that the processor's own cache answered.
     pub hits: u64,
-    /// Accesses that needed others.
+    /// Accesses that missed it.
     pub misses: u64,
-    /// Copies taken away.
+    /// Cached copies that were invalidated.
     pub invalidations: u64,
-    /// How long misses stood in line, all together.
+    /// Cycles that misses waited in queues, summed.
     pub waited_cycles: u64,
 }
 
@@ -219,7 +218,8 @@ pub struct Level {
     pub toggled: u64,
     /// Tokens that left in pairs, without passing a toggle.
     pub diffracted: u64,
-    /// Pairs leave so many tokens for each that passes a toggle (DT96); none if nobody did.
+    /// Tokens that leave in pairs for each that passes a toggle (DT96); `None` if no token passed
+    /// one.
     pub diffraction_rate: Option<f64>,
 }
 
@@ -230,21 +230,21 @@ pub struct DepthStretch {
     pub start_cycle: u64,
     /// Calls that passed the tree.
     pub calls: u64,
-    /// The levels that they passed, on average.
+    /// Mean number of levels that they passed.
     pub depth_mean: f64,
 }
 
-/// How fast the simulator was.
+/// The speed of the simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Simulator {
-    /// Time it took, checking included.
+    /// Elapsed time, checks included.
     pub seconds: f64,
     /// Simulated accesses in a second.
     pub accesses_per_second: f64,
 }
 
 impl Report {
-    /// Gathers everything.
+    /// Makes the report.
     #[must_use]
     pub fn new(plan: &SimulatePlan, measured: &Measured, elapsed: Duration) -> Self {
         let run = &plan.run;
@@ -315,7 +315,7 @@ fn chosen(faults: &Faults, run: &CountingRun) -> Faults {
     faults.chosen(run.processors, run.seed)
 }
 
-/// Why a run did not finish, if it did not: that must not be overlooked among its numbers.
+/// Returns why a run did not finish, if it did not. It must not be overlooked among the numbers.
 fn trouble(run: &CountingRun, measured: &Measured) -> Option<String> {
     let got = format!(
         "{} handed out of {} asked for",
@@ -339,12 +339,12 @@ fn trouble(run: &CountingRun, measured: &Measured) -> Option<String> {
     }
 }
 
-/// "processor 1 waits", "3 processors (1, 2, 5) wait".
+/// Names processors, as in "processor 1 waits", "3 processors (1, 2, 5) wait".
 fn named(processors: &[usize]) -> String {
     let ids: Vec<String> = processors.iter().take(NAMED).map(usize::to_string).collect();
     let more = if processors.len() > NAMED { ", ..." } else { "" };
     match processors {
-        [] => "nobody waits".to_owned(),
+        [] => "no processor waits".to_owned(),
         [one] => format!("processor {one} waits"),
         many => {
             format!("{} ({}{more}) wait", counted(many.len() as u64, "processor"), ids.join(", "))
@@ -352,7 +352,7 @@ fn named(processors: &[usize]) -> String {
     }
 }
 
-/// How the run ended, with its numbers as all others.
+/// Describes how the run ended, with numbers in the common style.
 fn end_in_words(end: &End) -> String {
     match *end {
         End::StepLimit { limit, unfinished } => format!(
@@ -364,7 +364,7 @@ fn end_in_words(end: &End) -> String {
     }
 }
 
-/// What the run has been checked for; it would have failed otherwise.
+/// Describes the checks of the run; it would have failed otherwise.
 fn check_in_words(run: &CountingRun, measured: &Measured) -> String {
     let Measured { handed_out, unfinished, .. } = *measured;
     let numbers = match (handed_out, unfinished) {
@@ -388,7 +388,7 @@ fn check_in_words(run: &CountingRun, measured: &Measured) -> String {
 }
 
 impl Window {
-    /// None where no value counts.
+    /// Returns `None` where no value counts.
     fn of(measured: &Measured) -> Option<Self> {
         let values = measured.counted();
         let Measured { begin_cycle: from_cycle, end_cycle: to_cycle, .. } = *measured;
@@ -407,7 +407,7 @@ impl Little {
 }
 
 impl Spread {
-    /// Of at least one.
+    /// Returns the distribution over at least one processor.
     fn of(per_processor: &[u64]) -> Self {
         let mut sorted = per_processor.to_vec();
         sorted.sort_unstable();
@@ -445,8 +445,8 @@ impl Latency {
     }
 }
 
-/// Buckets that begin at 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, ...: from the shortest call to the
-/// longest, without gaps.
+/// Returns buckets that begin at 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, ...: from the shortest call to
+/// the longest, without gaps.
 fn buckets(latency: &Histogram<u64>) -> Vec<Bucket> {
     let mut buckets: Vec<Bucket> = Vec::new();
     for recorded in latency.iter_recorded() {
@@ -462,7 +462,7 @@ fn buckets(latency: &Histogram<u64>) -> Vec<Bucket> {
     buckets
 }
 
-/// Where the bucket begins that has `cycles` in it.
+/// Returns the beginning of the bucket with `cycles` in it.
 fn bucket_start(cycles: u64) -> u64 {
     if cycles < 2 {
         return cycles;
@@ -472,7 +472,7 @@ fn bucket_start(cycles: u64) -> u64 {
     if cycles >= middle { middle } else { power }
 }
 
-/// Where the bucket begins that comes after the one that begins at `start`.
+/// Returns the beginning of the bucket after the one that begins at `start`.
 fn next_start(start: u64) -> u64 {
     match start {
         0 => 1,
@@ -482,8 +482,8 @@ fn next_start(start: u64) -> u64 {
     }
 }
 
-/// The names at whose lines processors waited longest, the worst first; of names that are alike in
-/// this, those with more misses. Lines of the same name (the slots of a prism) count together.
+/// Returns the names at whose lines processors waited longest, the worst first. Ties go to more
+/// misses. Lines of the same name (the slots of a prism) count together.
 fn hottest(lines: &[(Place, Traffic)]) -> Vec<HotLine> {
     let mut by_name: BTreeMap<String, (usize, Traffic)> = BTreeMap::new();
     for (place, traffic) in lines {
@@ -524,7 +524,7 @@ fn levels(measured: &Measured) -> Vec<Level> {
         }
     };
     // No tree is deeper than this.
-    (0..depth.min(crate::plan::MAX_DEPTH) as u32).map(level).collect()
+    (0..depth.min(crate::bench::counters::plan::MAX_DEPTH) as u32).map(level).collect()
 }
 
 fn depth_over_time(measured: &Measured) -> Vec<DepthStretch> {
@@ -542,7 +542,7 @@ fn depth_over_time(measured: &Measured) -> Vec<DepthStretch> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::CounterChoice;
+    use throng_papers::workloads::CounterChoice;
 
     #[test]
     fn percentiles_are_never_above_the_longest() {
@@ -579,7 +579,7 @@ mod tests {
 
     #[test]
     fn those_who_wait_are_named() {
-        assert_eq!(named(&[]), "nobody waits");
+        assert_eq!(named(&[]), "no processor waits");
         assert_eq!(named(&[4]), "processor 4 waits");
         assert_eq!(named(&[4, 5]), "2 processors (4, 5) wait");
         let many: Vec<usize> = (0..17).collect();

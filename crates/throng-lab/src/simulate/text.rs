@@ -1,19 +1,20 @@
-//! The report as a person reads it.
+//! Formats the report for the terminal.
 
 use std::fmt::Write as _;
 
-use super::report::{Bucket, Latency, Report};
-use crate::numbers::{counted, grouped, short};
-use crate::table::{Align, Align::Left, Align::Right, aligned};
+use throng_papers::numbers::{counted, grouped, short};
+use throng_papers::table::{Align, Align::Left, Align::Right, aligned};
 
-/// The longest bar of the histogram.
+use super::report::{Bucket, Latency, Report};
+
+/// Length of the longest bar of the histogram.
 const BAR: u64 = 40;
-/// So many points in time are shown of a depth that changes.
+/// Number of points in time shown of a depth that changes.
 const DEPTHS: usize = 8;
 
-const NOT_MEASURED: &str = "not measured: the run was over before it was warm";
+const NOT_MEASURED: &str = "not measured: the run ended in its warm-up";
 
-/// The report as text.
+/// Returns the report as text.
 #[must_use]
 pub fn render(report: &Report) -> String {
     let mut text = head(report);
@@ -22,7 +23,7 @@ pub fn render(report: &Report) -> String {
         ("Values to each processor, in the whole run", fairness(report)),
         ("Calls by latency, in cycles", histogram(&report.histogram)),
         ("Memory, in the whole run", memory(report)),
-        ("Hottest lines, by the cycles that processors stood in line there", hottest(report)),
+        ("Hottest lines, by the cycles that processors waited there", hottest(report)),
         ("Levels of the tree", levels(report)),
         ("Depth over time", depth(report)),
     ] {
@@ -136,7 +137,7 @@ fn latency(report: &Report) -> String {
         );
         if little.too_low {
             text.push_str(
-                "  that is too few: calls that were not over, or processors that were halted, are \
+                "  that is too few: calls that never returned, or processors that were halted, are \
                  missing,\n  and the true mean is longer\n",
             );
         }
@@ -169,7 +170,7 @@ fn histogram(buckets: &[Bucket]) -> String {
     let all: u64 = buckets.iter().map(|bucket| bucket.count).sum();
     let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
     let row = |bucket: &Bucket| {
-        // A call is seen, however few there are.
+        // A bucket with calls has a bar, however few they are.
         let length = (bucket.count * BAR).div_ceil(most.max(1));
         let share = bucket.count as f64 * 100.0 / all.max(1) as f64;
         vec![
@@ -196,7 +197,7 @@ fn memory(report: &Report) -> String {
         row("misses", memory.misses),
         row("invalidations", memory.invalidations),
         row("messages", memory.messages),
-        row("cycles waited in line", memory.waited_cycles),
+        row("cycles waited in queues", memory.waited_cycles),
     ];
     table(["", "in all", "each value"], rows, [Left, Right, Right])
 }
@@ -223,11 +224,11 @@ fn hottest(report: &Report) -> String {
     table + index_in_words(report)
 }
 
-/// What the number behind a line's name is.
+/// Explains the number behind a line's name.
 fn index_in_words(report: &Report) -> &'static str {
     if report.hottest.iter().all(|line| !line.line.contains('[')) {
         ""
-    } else if report.levels.is_empty() && report.method != "combining-tree" {
+    } else if report.levels.is_empty() && !report.method.starts_with("combining-tree") {
         "[n]: the line's number among those of its name\n"
     } else {
         "[n]: of toggle, prism and combining node, the node of the tree (1 is the root; the \
@@ -253,7 +254,7 @@ fn levels(report: &Report) -> String {
     table(heads, rows.collect(), [Right; 5])
 }
 
-/// One line if it never changes; else some points in time.
+/// Returns one line if the depth never changes; otherwise some points in time.
 fn depth(report: &Report) -> String {
     let stretches = &report.depth;
     let Some(first) = stretches.first() else {

@@ -1,14 +1,15 @@
-//! What to use, in plain words, and the numbers behind them.
+//! Recommends a structure in plain words, with the numbers behind it.
 
 use super::document::{Advice, Cell, Entrant, Gain, Need, Whose};
 use super::verdict::{Verdict, WORTH, is_better, is_worse};
-use crate::compare::ranks::Duel;
+use crate::bench::ranks::Duel;
 use crate::error::count;
 
-/// What to use for a need; none where neither ours nor the usual was measured.
-pub(super) fn advise(need: &Need) -> Option<Advice> {
+/// Returns the recommendation for a need, or `None` where neither ours nor the usual was measured.
+pub(crate) fn advise(need: &Need) -> Option<Advice> {
     let usual = need.entrant(&need.usual)?;
-    let ours = need.entrants.iter().filter(|entrant| entrant.whose == Whose::Ours);
+    let ours = need.entrants.iter();
+    let ours = ours.filter(|entrant| entrant.whose == Whose::Ours && entrant.compares_with(usual));
     let of = |entrant: &Entrant| gains(need, entrant, usual);
     let (pick, gains) = ours
         .map(|entrant| (entrant, of(entrant)))
@@ -20,7 +21,7 @@ pub(super) fn advise(need: &Need) -> Option<Advice> {
     Some(Advice { pick: pick.name.clone(), code: pick.code.clone(), gains, words })
 }
 
-/// How many times as good as the usual, wherever both were measured.
+/// Returns the gains over the usual, on each number of threads with both.
 fn gains(need: &Need, entrant: &Entrant, usual: &Entrant) -> Vec<Gain> {
     let gain = |cell: &Cell| {
         let other = usual.on(cell.threads)?;
@@ -34,16 +35,16 @@ fn gains(need: &Need, entrant: &Entrant, usual: &Entrant) -> Vec<Gain> {
     entrant.cells.iter().filter_map(gain).collect()
 }
 
-/// Whether chance alone would hardly put the runs of one so far ahead of those of the other: 1 in 20, which
-/// takes three runs of each at least.
+/// Returns whether chance alone puts the runs of one ahead of those of the other with at most 1 in
+/// 20. That takes at least three runs of each.
 fn differ(a: &Cell, b: &Cell) -> bool {
     const HARDLY: f64 = 0.05 + 1e-9;
     let duel = Duel::of(&a.runs, &b.runs);
     duel.chance_of_better().min(duel.chance_of_worse()) <= HARDLY
 }
 
-/// One number for all thread counts: the geometric mean of the gains with several threads; with one, where
-/// that is all there is.
+/// Returns one number for all thread counts: the geometric mean of the gains with several threads,
+/// or of all gains if there are only gains with one.
 fn score(gains: &[Gain]) -> f64 {
     let several: Vec<f64> = gains.iter().filter(|g| g.threads > 1).map(|g| g.times.ln()).collect();
     let all = || gains.iter().map(|gain| gain.times.ln()).collect();
@@ -74,7 +75,7 @@ fn in_words(pick: &Entrant, usual: &Entrant, gains: &[Gain]) -> String {
         ),
         Verdict::Unclear => format!(
             "It cannot be told from these runs, which differ too much among themselves: {ours} is {} \
-             {theirs} in their middle. Measure again when the machine is quiet, or longer (--full).",
+             {theirs} in the median. Measure again when the machine is quiet, or longer (--full).",
             as_fast_as(&gains.iter().collect::<Vec<_>>())
         ),
         Verdict::Either => format!(
@@ -94,12 +95,12 @@ fn in_words(pick: &Entrant, usual: &Entrant, gains: &[Gain]) -> String {
     }
 }
 
-/// "2.1 to 5 times as fast as".
+/// Formats as in "2.1 to 5 times as fast as".
 fn as_fast_as(gains: &[&Gain]) -> String {
     format!("{} as fast as", range(gains.iter().map(|gain| gain.times)))
 }
 
-/// "1.2 to 1.5 times as fast", of the other.
+/// Formats the reverse, as in "1.2 to 1.5 times as fast".
 fn inverse(gains: &[&Gain]) -> String {
     format!("{} as fast", range(gains.iter().map(|gain| 1.0 / gain.times)))
 }
@@ -112,8 +113,8 @@ fn range(times: impl Iterator<Item = f64>) -> String {
     if low == high { format!("{low} times") } else { format!("{low} to {high} times") }
 }
 
-/// A ratio with two digits or so.
-pub(super) fn digits(times: f64) -> String {
+/// Formats a ratio with about two digits.
+pub(crate) fn digits(times: f64) -> String {
     match times {
         _ if times >= 9.95 => format!("{times:.0}"),
         _ if times >= 0.995 => format!("{times:.1}"),
@@ -121,7 +122,7 @@ pub(super) fn digits(times: f64) -> String {
     }
 }
 
-/// "2 threads", "2, 4 and 8 threads".
+/// Formats as in "2 threads", "2, 4 and 8 threads".
 fn threads(gains: &[&Gain]) -> String {
     match gains {
         [] => "none".to_owned(),
@@ -133,11 +134,12 @@ fn threads(gains: &[&Gain]) -> String {
     }
 }
 
-/// A sentence about the others that are better than what is advised; empty where there are none.
+/// Returns a sentence about other entrants that are better than the advised one, or nothing.
 fn better_peers(need: &Need, advised: &Entrant) -> String {
     let best = |cell: &Cell| {
         let peers = need.entrants.iter().filter(|entrant| entrant.whose == Whose::Peer);
-        let better = peers.filter(|peer| peer.name != need.usual).filter_map(|peer| {
+        let peers = peers.filter(|peer| peer.name != need.usual && peer.compares_with(advised));
+        let better = peers.filter_map(|peer| {
             let other = peer.on(cell.threads)?;
             let times = need.unit.times_as_good(other.median, cell.median);
             (times >= WORTH && times.is_finite() && differ(cell, other)).then_some((peer, times))
@@ -154,13 +156,19 @@ mod tests {
     use super::*;
     use crate::survey::document::Unit;
 
-    /// An entrant with so much on 1, 2, 4, ... threads; all runs within 1 %.
+    /// Returns an entrant with these medians on 1, 2, 4, ... threads; all runs are within 1 %.
     fn entrant(name: &str, whose: Whose, medians: &[f64]) -> Entrant {
         let cells = medians.iter().enumerate().map(|(k, &median)| {
             let runs = vec![0.995 * median, median, 1.005 * median];
             Cell { threads: 1 << k, median, min: runs[0], max: runs[2], runs, latency: None }
         });
-        Entrant { name: name.to_owned(), code: name.to_uppercase(), whose, cells: cells.collect() }
+        Entrant {
+            name: name.to_owned(),
+            code: name.to_uppercase(),
+            whose,
+            bounded: None,
+            cells: cells.collect(),
+        }
     }
 
     fn words(unit: Unit, entrants: Vec<Entrant>) -> String {

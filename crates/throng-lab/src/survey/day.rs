@@ -1,16 +1,16 @@
-//! The day, without a calendar library.
+//! Computes the date, without a calendar library.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Today, as 2026-11-16, in universal time.
-pub(super) fn today() -> String {
+/// Returns today in universal time, as 2026-11-16.
+pub(crate) fn today() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     date(since / 86_400)
 }
 
-/// The date so many days after 1970-01-01 of the Gregorian calendar.
+/// Returns the Gregorian date `days` days after 1970-01-01.
 fn date(days: u64) -> String {
-    // Years begin in March here, so that the day that only some have is the last. 719 468 days lie between
+    // Years begin in March here, which makes the leap day the last one. 719 468 days lie between
     // 0000-03-01 and 1970-01-01, 146 097 in 400 years.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);

@@ -1,4 +1,4 @@
-//! What a survey found, as data: what is written as JSON, drawn on the page, and compared.
+//! The results of a survey as data: written as JSON, drawn on the page, and compared.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,36 +6,37 @@ use crate::bench::latency::Latency;
 use crate::bench::setup::Setup;
 use crate::calibrate::{Calibration, Validation};
 
-/// All that a survey of a machine found.
+/// All results of a survey of a machine.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Survey {
     /// The version of this program.
     pub throng: String,
     /// Always `survey`, to tell such a file from others.
     pub benchmark: String,
-    /// How thorough it was.
+    /// The length of the survey.
     pub pace: Pace,
-    /// Whether it came to its end; else somebody ended it early, and the rest is missing.
+    /// Whether it finished. Otherwise it was interrupted, and the rest is missing.
     pub complete: bool,
-    /// How long it took.
+    /// How long it took, in seconds.
     pub seconds: f64,
     /// The day, as 2026-11-16.
     pub date: String,
     /// The machine.
     pub setup: Setup,
-    /// Who shares a cache with whom.
+    /// The groups of cores that share a cache or the like.
     pub layout: Layout,
-    /// What was measured, need by need.
+    /// The measured results, need by need.
     pub needs: Vec<Need>,
-    /// How long lines take from core to core, where that was measured.
+    /// Times of line transfers from core to core, where measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
-    /// How far a simulated machine, made from the calibration alone, is from what was measured.
+    /// The differences between measured results and a simulated machine, made from the calibration
+    /// alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<Validation>,
 }
 
-/// How thorough a survey is.
+/// The length of a survey.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
@@ -43,42 +44,54 @@ pub enum Pace {
     Quick,
     /// Under 3 minutes on 2 cores.
     Usual,
-    /// As long as it takes.
+    /// Without a limit.
     Full,
+}
+
+impl Pace {
+    /// Returns the word for it, as its option has it.
+    #[must_use]
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Pace::Quick => "quick",
+            Pace::Usual => "usual",
+            Pace::Full => "full",
+        }
+    }
 }
 
 /// The cores of a machine, as groups within groups.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct Layout {
-    /// How many threads can run at once.
+    /// Number of threads that can run at once.
     pub processors: usize,
-    /// How many cores are in a group that shares something, from the smallest groups to the largest.
+    /// Number of cores in a group that shares something, from the smallest groups to the largest.
     pub groups: Vec<usize>,
-    /// The system's numbers of the cores, in an order in which neighbours stand together; empty where that
-    /// is not known.
+    /// The system's numbers of the cores, in an order in which neighbours stand together. Empty
+    /// where that is not known.
     pub cores: Vec<usize>,
 }
 
-/// What somebody may need, and what there is for it.
+/// A need of programs, and the entrants for it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Need {
     /// A word for it, as typed on a command line.
     pub name: String,
-    /// In a few plain words.
+    /// The need in a few plain words.
     pub title: String,
     /// What was measured, in a sentence or two.
     pub workload: String,
-    /// What the numbers are.
+    /// Unit of the numbers.
     pub unit: Unit,
-    /// The entrant that most would use today.
+    /// The usual choice: the entrant that most programs use today.
     pub usual: String,
-    /// All that was measured.
+    /// All entrants measured.
     pub entrants: Vec<Entrant>,
-    /// What to use, if enough was measured to tell.
+    /// The recommendation, if enough was measured for one.
     pub advice: Option<Advice>,
 }
 
-/// What the numbers of a need are.
+/// Unit of the numbers of a need.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -91,19 +104,19 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Whether more is better.
+    /// Returns whether more is better.
     #[must_use]
     pub const fn more_is_better(self) -> bool {
         matches!(self, Unit::MillionPerSecond)
     }
 
-    /// How many times as good `this` is as `that`; above 1 is better, whatever the unit.
+    /// Returns the ratio of `this` to `that`; above 1 is better, whatever the unit.
     #[must_use]
     pub fn times_as_good(self, this: f64, that: f64) -> f64 {
         if self.more_is_better() { this / that } else { that / this }
     }
 
-    /// In words.
+    /// Returns the unit in words.
     #[must_use]
     pub const fn in_words(self) -> &'static str {
         match self {
@@ -114,81 +127,85 @@ impl Unit {
     }
 }
 
-/// One thing that was measured for a need.
+/// An alternative measured for a need.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Entrant {
     /// Its name, as the tables have it.
     pub name: String,
-    /// What to write in a program to have it, such as `throng::Counter`.
+    /// The name to write in a program, such as `throng::Counter`.
     pub code: String,
-    /// Whose it is.
+    /// Its origin.
     pub whose: Whose,
-    /// One for each number of threads that it was measured on.
+    /// Whether it holds a limited number of items, if it is a queue. Not in older reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounded: Option<bool>,
+    /// One cell for each number of threads measured.
     pub cells: Vec<Cell>,
 }
 
-/// Whose something is.
+/// The origin of an entrant.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Whose {
-    /// Of this library, and what it recommends to those who do not want to choose.
+    /// Of this library, and recommended as a default.
     Ours,
-    /// Of this library, for those who do: a method of the papers.
+    /// Of this library, but not a default: a method of the papers.
     Method,
-    /// Of others.
+    /// Of another library.
     Peer,
 }
 
 /// An entrant on one number of threads.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Cell {
-    /// How many.
+    /// Number of threads.
     pub threads: usize,
-    /// The middle of the runs.
+    /// The median of the runs.
     pub median: f64,
-    /// The smallest.
+    /// The smallest run.
     pub min: f64,
-    /// The largest.
+    /// The largest run.
     pub max: f64,
-    /// All of them, in the order in which they were made.
+    /// All runs, in the order in which they were made.
     pub runs: Vec<f64>,
-    /// The latency of a call, sampled in runs of its own; of queues and pools, not in older reports.
+    /// The latency of a call, sampled in separate runs. Queues and pools only; absent in older
+    /// reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
 }
 
-/// What to use for a need on this machine.
+/// The recommendation for a need on this machine.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Advice {
     /// The entrant.
     pub pick: String,
-    /// What to write in a program to have it.
+    /// The name to write in a program.
     pub code: String,
-    /// How many times as good it is as what most would use, by number of threads.
+    /// Its gain over the usual entrant, by number of threads.
     pub gains: Vec<Gain>,
-    /// In plain words.
+    /// The recommendation in plain words.
     pub words: String,
 }
 
-/// How much is gained on one number of threads.
+/// The gain on one number of threads.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Gain {
-    /// How many.
+    /// Number of threads.
     pub threads: usize,
-    /// So many times as good as the usual.
+    /// Ratio to the usual entrant; above 1 is better.
     pub times: f64,
-    /// Whether that is more than what the runs differ among themselves.
+    /// Whether that is more than the runs differ among themselves.
     pub beyond_noise: bool,
 }
 
 impl Need {
-    /// The entrant of this name.
+    /// Returns the entrant of this name.
     #[must_use]
     pub fn entrant(&self, name: &str) -> Option<&Entrant> {
         self.entrants.iter().find(|entrant| entrant.name == name)
     }
 
-    /// All numbers of threads that something was measured on, ascending.
+    /// Returns all numbers of threads measured, ascending.
     #[must_use]
     pub fn threads(&self) -> Vec<usize> {
         let cells = self.entrants.iter().flat_map(|entrant| &entrant.cells);
@@ -200,7 +217,14 @@ impl Need {
 }
 
 impl Entrant {
-    /// On so many threads, where that was measured.
+    /// Returns whether the two promise the same: a queue that holds a limited number of items is not compared with one that
+    /// takes any number.
+    #[must_use]
+    pub fn compares_with(&self, other: &Entrant) -> bool {
+        self.bounded.zip(other.bounded).is_none_or(|(ours, theirs)| ours == theirs)
+    }
+
+    /// Returns the cell of this number of threads, where measured.
     #[must_use]
     pub fn on(&self, threads: usize) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.threads == threads)

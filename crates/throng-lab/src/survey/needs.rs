@@ -1,27 +1,28 @@
-//! What somebody may need, and all that can be measured for it.
+//! The needs of programs, and the entrants that are measured for each.
 
 use std::time::Duration;
 
-use throng::counter::{Registered, methods};
 use throng::machine::Native;
+use throng::structures::counter::{Registered, methods};
 
 use super::document::{Unit, Whose};
 use crate::bench::barriers::plan::Question;
 use crate::bench::barriers::rows::{self as barrier_rows, Parties, Row as BarrierRow};
 use crate::bench::barriers::{self, Found};
-use crate::bench::index::plan::Size;
-use crate::bench::index::ways::Way;
-use crate::bench::index::work::{Load, Shape as LoopShape, units_a_microsecond};
+use crate::bench::counters;
+use crate::bench::counters::run::{Memory, Plan as Crew};
 use crate::bench::latency::Latency;
+use crate::bench::loops::ways::Way;
+use crate::bench::loops::work::Size;
+use crate::bench::loops::work::{Load, Shape as LoopShape, units_a_microsecond};
 use crate::bench::pace::Pace;
 use crate::bench::queues::mixes::Mix;
 use crate::bench::queues::rows::{self as queue_rows, Kind, Row as QueueRow};
-use crate::bench::run::{Memory, Plan as Crew};
 use crate::bench::setup::Pinning;
 use crate::bench::window::Times;
-use crate::bench::{self, index, queues};
+use crate::bench::{loops, queues};
 use crate::error::Error;
-use crate::{peers, plan};
+use crate::{peers, threads};
 
 /// A need, before anything is measured.
 pub(crate) struct Asked {
@@ -33,7 +34,7 @@ pub(crate) struct Asked {
     pub(crate) entrants: Vec<Candidate>,
 }
 
-/// Something that can be measured for a need.
+/// An entrant that can be measured for a need.
 pub(crate) struct Candidate {
     pub(crate) name: &'static str,
     pub(crate) code: String,
@@ -41,7 +42,7 @@ pub(crate) struct Candidate {
     kind: Measurable,
 }
 
-/// How it is measured.
+/// The benchmark that measures an entrant.
 enum Measurable {
     Counter(Registered<Native>),
     Barrier(BarrierRow),
@@ -49,20 +50,20 @@ enum Measurable {
     Loop(Way),
 }
 
-/// What the runs of a survey share.
+/// State shared by the runs of a survey.
 pub(crate) struct Bench {
     pub(crate) pinning: Pinning,
-    /// For the values of a counter; made when it is first needed.
+    /// For the values of a counter; made when first needed.
     memory: Option<Memory>,
-    /// What loops have to do; likewise.
+    /// The work of loops; made when first needed.
     load: Option<Load>,
-    /// Memory where structures have been, so that the next one lies elsewhere: how far a line is from the
-    /// cores depends on its address.
-    ballast: Vec<Vec<bench::Line>>,
+    /// Memory of earlier structures, kept so that the next one gets another address: the distance
+    /// of a line from the cores depends on it.
+    ballast: Vec<Vec<crate::bench::Line>>,
     kept: Vec<Parties>,
 }
 
-/// The loop that is shared out.
+/// The size of the loop.
 const LOOP: Size = Size { indices: 1000, microseconds: 1000 };
 
 impl Bench {
@@ -77,16 +78,16 @@ impl Candidate {
         Candidate { name, code: code.into(), whose, kind }
     }
 
-    /// Whether it makes sense to measure it on so many threads.
+    /// Returns whether this entrant can be measured on `threads` threads.
     pub(crate) fn suits(&self, threads: usize) -> bool {
         match &self.kind {
             Measurable::Counter(_) | Measurable::Loop(_) => true,
-            Measurable::Barrier(row) => threads > 1 && row.suits(threads, plan::cores()),
+            Measurable::Barrier(row) => threads > 1 && row.suits(threads, threads::cores()),
             Measurable::Queue(row, mix) => row.suits(*mix, threads),
         }
     }
 
-    /// One run, checked: a number in the unit of the need.
+    /// Makes one checked run, and returns a number in the unit of the need.
     pub(crate) fn measure(
         &self,
         bench: &mut Bench,
@@ -98,9 +99,10 @@ impl Candidate {
             Measurable::Counter(method) => {
                 let memory = bench.memory.get_or_insert_with(Memory::touched);
                 let crew = Crew { threads, times, pace: Pace::InARow };
-                let shape = throng::counter::Shape::for_processors(threads);
-                let (found, layout) = bench::measure(method, &shape, crew, memory, &bench.pinning)?;
-                let lines = layout.size().div_ceil(size_of::<bench::Line>());
+                let shape = throng::structures::counter::Shape::for_processors(threads);
+                let (found, layout) =
+                    counters::measure(method, &shape, crew, memory, &bench.pinning)?;
+                let lines = layout.size().div_ceil(size_of::<crate::bench::Line>());
                 bench.ballast.push(Vec::with_capacity(lines));
                 let values: u64 = found.per_thread.iter().sum();
                 Ok(values as f64 / found.seconds.max(1e-9) / 1e6)
@@ -124,15 +126,23 @@ impl Candidate {
                     Load::new(LoopShape::Skewed, LOOP, units_a_microsecond())
                 });
                 let loops = (time.as_micros() as usize / LOOP.microseconds).max(3);
-                index::measure(*way, threads, load, loops, Duration::ZERO)
+                loops::measure(*way, threads, load, loops, Duration::ZERO)
             }
         }
     }
 }
 
 impl Candidate {
-    /// One short run that samples the latency of calls, apart from those that measure the throughput; [`None`]
-    /// for what is no queue.
+    /// Returns whether it holds a limited number of items; `None` if it is no queue.
+    pub(crate) fn bounded(&self) -> Option<bool> {
+        match &self.kind {
+            Measurable::Queue(row, _) => Some(row.bounded),
+            Measurable::Counter(_) | Measurable::Barrier(_) | Measurable::Loop(_) => None,
+        }
+    }
+
+    /// Makes one short run that samples the latency of calls, apart from those that measure the
+    /// throughput. Returns [`None`] for entrants other than queues.
     pub(crate) fn latency(
         &self,
         bench: &mut Bench,
@@ -145,15 +155,15 @@ impl Candidate {
     }
 }
 
-/// A run for latencies is this many times shorter than one for the throughput.
+/// Ratio of the time of a throughput run to that of a latency run.
 const LATENCY_SHARE: u32 = 4;
 
-/// All needs there are.
+/// Returns all needs.
 pub(crate) fn all() -> Vec<Asked> {
     vec![numbers(), meeting(), exchange(), handover(), jobs(), loops()]
 }
 
-/// The entrant of this name for the need of that name.
+/// Returns the entrant of this name for the need of that name.
 pub(crate) fn find<'a>(needs: &'a [Asked], need: &str, entrant: &str) -> Option<&'a Candidate> {
     let need = needs.iter().find(|asked| asked.name == need)?;
     need.entrants.iter().find(|candidate| candidate.name == entrant)
@@ -170,7 +180,7 @@ fn numbers() -> Asked {
         let name = method.about.name;
         let (whose, code) = match name {
             "counter" => (Whose::Ours, "throng::Counter".to_owned()),
-            _ => (Whose::Method, format!("throng::counter, {name}")),
+            _ => (Whose::Method, format!("throng::structures::counter, {name}")),
         };
         Candidate::new(name, code, whose, Measurable::Counter(method))
     }));
@@ -194,7 +204,7 @@ fn meeting() -> Asked {
             "std" => (Whose::Peer, "std::sync::Barrier".to_owned()),
             "hurdles" => (Whose::Peer, "hurdles::Barrier".to_owned()),
             "spin" => (Whose::Peer, "spin::Barrier".to_owned()),
-            _ => (Whose::Method, format!("throng::barrier, {name}")),
+            _ => (Whose::Method, format!("throng::structures::barrier, {name}")),
         };
         Candidate::new(name, code, whose, Measurable::Barrier(row))
     });
@@ -202,7 +212,7 @@ fn meeting() -> Asked {
         name: "meeting",
         title: "Threads that wait for each other",
         workload: "All threads meet, round after round, with nothing in between: the steps of a \
-                   simulation. Nobody may leave a round before all have come to it.",
+                   simulation. No thread may leave a round before all have entered it.",
         unit: Unit::NanosecondsARound,
         usual: barrier_rows::REFERENCE,
         entrants: entrants.collect(),
@@ -235,7 +245,7 @@ fn handover() -> Asked {
 
 fn jobs() -> Asked {
     let without_bound = |name: &str| {
-        let names = ["faaa", "lprq", "mutex-deque", "seg-queue", "pool", "rsu"];
+        let names = ["crossbeam-deque", "faaa", "lprq", "mutex-deque", "seg-queue", "pool", "rsu"];
         name.ends_with("-unbounded") || names.contains(&name)
     };
     Asked {
@@ -253,7 +263,7 @@ fn loops() -> Asked {
     let entrants = Way::ALL.into_iter().map(|way| {
         let (whose, code) = match way {
             Way::ForEachIndex => (Whose::Ours, "throng::for_each_index"),
-            Way::Indices => (Whose::Method, "throng::pool::Indices"),
+            Way::Indices => (Whose::Method, "throng::loops::Indices"),
             Way::Rayon => (Whose::Peer, "rayon, into_par_iter"),
             Way::RayonSingle => (Whose::Peer, "rayon, with_max_len(1)"),
             Way::Static => (Whose::Peer, "std::thread::scope, equal parts"),
@@ -274,10 +284,10 @@ fn loops() -> Asked {
 }
 
 fn is_ordered(name: &str) -> bool {
-    !["pool", "rsu", "nothing"].contains(&name)
+    !["pool", "rsu", "crossbeam-deque", "nothing"].contains(&name)
 }
 
-/// The queues that are wanted, in a mix.
+/// Returns the queues that are wanted, in a mix.
 fn queues_for(mix: Mix, is_wanted: impl Fn(&str) -> bool) -> Vec<Candidate> {
     let rows = queue_rows::all().into_iter().filter(|row| is_wanted(row.name));
     rows.map(|row| {
@@ -294,7 +304,7 @@ fn queues_for(mix: Mix, is_wanted: impl Fn(&str) -> bool) -> Vec<Candidate> {
     .collect()
 }
 
-/// What to write in a program to have the queue of this row.
+/// Returns the name to write in a program for the queue of this row.
 fn code_of_queue(name: &str) -> &str {
     match name {
         "queue" => "throng::Queue::bounded",
@@ -304,10 +314,11 @@ fn code_of_queue(name: &str) -> &str {
         "channel" => "throng::channel::bounded",
         "channel-unbounded" => "throng::channel::unbounded",
         "pool" => "throng::Pool",
-        "rsu" => "throng::pool::Rsu",
-        "job-queue" => "throng::pool::JobQueue",
+        "rsu" => "throng::structures::pool::Rsu",
+        "job-queue" => "throng::structures::pool::JobQueue",
         "array-queue" => "crossbeam_queue::ArrayQueue",
         "seg-queue" => "crossbeam_queue::SegQueue",
+        "crossbeam-deque" => "crossbeam_deque::Worker",
         "crossbeam-bounded" => "crossbeam_channel::bounded",
         "crossbeam-unbounded" => "crossbeam_channel::unbounded",
         "flume-bounded" => "flume::bounded",

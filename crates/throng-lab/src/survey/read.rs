@@ -1,9 +1,9 @@
-//! A survey, read back from what `throng bench --json` has written.
+//! Reads a survey back from what `throng bench --json` has written.
 
-use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
+use throng_papers::files::{self, REPORT_BYTES_MAX};
 
 use super::BENCHMARK;
 use super::document::Survey;
@@ -12,9 +12,10 @@ use crate::error::Error;
 /// Reads a survey.
 ///
 /// # Errors
-/// When the file cannot be read, is not JSON, or is the JSON of something else.
+/// When the file cannot be read, has more than 64 MiB, is not JSON, or is the JSON of something else.
 pub fn read(path: &Path) -> Result<Survey, Error> {
-    let text = fs::read_to_string(path).map_err(|error| wrong(path, &error.to_string()))?;
+    let text = files::read_text(path, REPORT_BYTES_MAX)
+        .map_err(|error| wrong(path, &error.to_string()))?;
     parse(&text).map_err(|why| wrong(path, &why))
 }
 
@@ -22,7 +23,7 @@ fn wrong(path: &Path, why: &str) -> Error {
     Error::Report { path: path.to_owned(), why: why.to_owned() }
 }
 
-/// Reads a survey from text; on error says why it is none.
+/// Parses a survey; the error says what the text is instead.
 fn parse(text: &str) -> Result<Survey, String> {
     let value: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
     match value.get("benchmark").and_then(Value::as_str) {
@@ -37,7 +38,7 @@ fn parse(text: &str) -> Result<Survey, String> {
             return Err("JSON, but not what `throng bench --json FILE` writes".to_owned());
         }
     }
-    // From the text, not from the value: the error then has a line.
+    // From the text, not from the value: then the error has a line number.
     serde_json::from_str(text).map_err(|error| format!("a survey of another version? {error}"))
 }
 

@@ -1,26 +1,28 @@
-//! All runs of a survey, in turns.
+//! Makes all runs of a survey, in turns.
 
 use std::time::{Duration, Instant};
+
+use throng_papers::output;
 
 use super::document::{Cell, Entrant, Need};
 use super::needs::{Asked, Bench};
 use super::plan::{Effort, SurveyPlan};
-use super::stop::Stop;
 use crate::bench::latency::Latency;
 use crate::bench::stats::Stats;
 use crate::error::{self, Error};
-use crate::output;
+use crate::stop::Stop;
 
-/// What came out of the runs.
-pub(super) struct Measured {
-    pub(super) needs: Vec<Need>,
-    /// Whether all repetitions were made that should have been.
-    pub(super) complete: bool,
+/// The results of all runs.
+pub(crate) struct Measured {
+    pub(crate) needs: Vec<Need>,
+    /// Whether all wanted repetitions were made.
+    pub(crate) complete: bool,
 }
 
-/// Measures everything once, and again and again while there is time: the entrants in turn within each
-/// repetition, so that a disturbance from outside hits all of them alike and none in every repetition.
-pub(super) fn measure(
+/// Measures everything once, and then repeatedly while there is time. The entrants take turns
+/// within each repetition, so that a disturbance from outside affects all of them alike, and none
+/// in every repetition.
+pub(crate) fn measure(
     plan: &SurveyPlan,
     bench: &mut Bench,
     stop: &Stop,
@@ -56,7 +58,7 @@ pub(super) fn measure(
     Ok(Measured { needs: needs(&plan.needs, &cells.collect::<Vec<_>>()), complete })
 }
 
-/// How many repetitions fit into the time, if so many took so long.
+/// Returns how many repetitions fit into the time, if `repetitions` of them took `elapsed`.
 fn fit(elapsed: Duration, repetitions: usize, effort: &Effort) -> usize {
     let each = elapsed.as_secs_f64() / repetitions.max(1) as f64;
     let fit = (effort.budget.as_secs_f64() / each.max(1e-9)) as usize;
@@ -65,11 +67,11 @@ fn fit(elapsed: Duration, repetitions: usize, effort: &Effort) -> usize {
 
 type Place = (usize, usize, usize);
 
-/// What the runs of one entrant on one number of threads found.
+/// The results of one entrant on one number of threads.
 #[derive(Default)]
 struct Runs {
     values: Vec<f64>,
-    /// Of runs of their own.
+    /// From separate runs.
     latencies: Vec<Latency>,
 }
 
@@ -89,12 +91,13 @@ fn needs(asked: &[Asked], runs: &[(Place, Runs)]) -> Vec<Need> {
     asked.iter().enumerate().map(need).collect()
 }
 
-/// Those of which something was measured.
+/// Returns the entrants with at least one result.
 fn entrants<'a>(need: &Asked, runs_of: impl Fn(usize) -> Vec<(usize, &'a Runs)>) -> Vec<Entrant> {
     let entrants = need.entrants.iter().enumerate().map(|(index, candidate)| Entrant {
         name: candidate.name.to_owned(),
         code: candidate.code.clone(),
         whose: candidate.whose,
+        bounded: candidate.bounded(),
         cells: runs_of(index).into_iter().filter_map(|(n, runs)| cell(n, runs)).collect(),
     });
     entrants.filter(|entrant| !entrant.cells.is_empty()).collect()

@@ -1,10 +1,10 @@
-//! Surveys of machines that do not exist, for tests.
+//! Invented surveys, for tests.
 
 use super::document::{Advice, Cell, Entrant, Gain, Layout, Need, Pace, Survey, Unit, Whose};
 use crate::bench::setup::Setup;
 use crate::bench::stats::Stats;
 
-/// A survey with these needs, of a machine with 4 cores.
+/// Returns a survey with these needs, of a machine with 4 cores.
 pub(crate) fn survey(needs: Vec<Need>) -> Survey {
     Survey {
         throng: "0.1.0".to_owned(),
@@ -26,7 +26,7 @@ pub(crate) fn survey(needs: Vec<Need>) -> Survey {
     }
 }
 
-/// A need; the first peer is the usual.
+/// Returns a need; its first peer is the usual.
 pub(crate) fn need(name: &str, unit: Unit, entrants: Vec<Entrant>) -> Need {
     let usual = entrants.iter().find(|entrant| entrant.whose == Whose::Peer);
     Need {
@@ -40,19 +40,19 @@ pub(crate) fn need(name: &str, unit: Unit, entrants: Vec<Entrant>) -> Need {
     }
 }
 
-/// An entrant, with the runs on each number of threads.
+/// Returns an entrant, with the runs on each number of threads.
 pub(crate) fn entrant(name: &str, whose: Whose, runs: &[(usize, Vec<f64>)]) -> Entrant {
     let cells = runs.iter().map(|(threads, runs)| cell(*threads, runs)).collect();
-    Entrant { name: name.to_owned(), code: format!("some::{name}"), whose, cells }
+    Entrant { name: name.to_owned(), code: format!("some::{name}"), whose, bounded: None, cells }
 }
 
-/// A cell with these runs.
+/// Returns a cell with these runs.
 pub(crate) fn cell(threads: usize, runs: &[f64]) -> Cell {
     let Stats { median, min, max } = Stats::of(runs.iter().copied()).expect("there are runs");
     Cell { threads, median, min, max, runs: runs.to_vec(), latency: None }
 }
 
-/// Advice to use this, with gains of twice the usual.
+/// Returns advice to use `pick`, with gains of twice the usual.
 pub(crate) fn advice(pick: &str, threads: &[usize], beyond_noise: bool) -> Advice {
     let gain = |&threads: &usize| Gain { threads, times: 2.0, beyond_noise };
     Advice {

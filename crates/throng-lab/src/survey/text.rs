@@ -1,17 +1,18 @@
-//! A survey as text, for a terminal.
+//! Formats a survey for a terminal.
+
+use throng_papers::numbers::short;
 
 use super::advice::digits;
 use super::document::{Entrant, Need, Survey, Whose};
 use crate::bench::grid::{Grid, LINE_WIDTH, Row};
 use crate::bench::noise;
 use crate::error::count;
-use crate::numbers::short;
 
-/// So many peers and methods stand in a table, at most; the page has all.
+/// Most peers and methods in a table; the page has all.
 const MOST_OTHERS: usize = 3;
 
-/// All of it: the tables, and then what to use.
-pub(super) fn text(survey: &Survey) -> String {
+/// Returns the tables, and then the recommendations.
+pub(crate) fn text(survey: &Survey) -> String {
     let mut text = format!("{}\n", survey.setup.in_words());
     if !survey.complete {
         text.push_str("Ended early: what was not measured is missing.\n");
@@ -42,15 +43,15 @@ pub(super) fn text(survey: &Survey) -> String {
     text
 }
 
-/// Returns the most threads with a core each that latencies were measured on.
+/// Returns the largest number of threads with a core each that latencies were measured on.
 fn latency_threads(need: &Need, cores: usize) -> Option<usize> {
     let cells = need.entrants.iter().flat_map(|entrant| &entrant.cells);
     let timed = cells.filter(|cell| cell.latency.is_some() && cell.threads <= cores);
     timed.map(|cell| cell.threads).max()
 }
 
-/// Ours, the usual, and the best of the others, with how many times as good as the usual each is, and its p99
-/// on the number of threads in `crowd`.
+/// Returns a table of ours, the usual, and the best of the others. Each has its gain over the
+/// usual, and its p99 on `crowd` threads.
 fn grid(need: &Need, crowd: Option<usize>) -> Grid {
     let threads = need.threads();
     let usual = need.entrant(&need.usual);
@@ -81,7 +82,7 @@ fn grid(need: &Need, crowd: Option<usize>) -> Grid {
     }
 }
 
-/// The usual, ours, and the best of the rest.
+/// Returns the usual, ours, and the best of the rest.
 fn shown(need: &Need) -> Vec<&Entrant> {
     let (first, mut rest): (Vec<&Entrant>, Vec<&Entrant>) = (need.entrants.iter())
         .partition(|entrant| entrant.name == need.usual || entrant.whose == Whose::Ours);
@@ -92,7 +93,7 @@ fn shown(need: &Need) -> Vec<&Entrant> {
     shown
 }
 
-/// The mean of how good it is beside the best of each number of threads.
+/// Returns the mean ratio to the best of each number of threads.
 fn score(need: &Need, entrant: &Entrant) -> f64 {
     let threads = need.threads();
     let share = |&threads: &usize| {
@@ -114,7 +115,7 @@ fn spreads(need: &Need) -> Vec<(f64, String)> {
     cells.filter(|(spread, _)| spread.is_finite()).collect()
 }
 
-/// The words on lines of a comfortable width, two blanks in.
+/// Wraps the words to lines of a comfortable width, indented by two blanks.
 fn indented(words: &str) -> String {
     let mut lines = vec![String::from(" ")];
     for word in words.split_whitespace() {

@@ -1,22 +1,22 @@
-//! What the gains of an advice come to: ours, the usual, or either.
+//! Sums up the gains of an advice: ours, the usual, or either.
 
 use super::document::Gain;
 
-/// Up to so much more or less is no difference worth a change of a program.
+/// Largest ratio that is no reason to change a program.
 pub(crate) const WORTH: f64 = 1.1;
 
-/// What is recommended.
+/// The recommendation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// What the advice picks.
+    /// The advice's pick.
     Pick,
-    /// What the advice picks, on some numbers of threads; on others it loses.
+    /// The advice's pick, on some numbers of threads; on others it loses.
     Depends,
-    /// It makes no difference.
+    /// Either: it makes no difference.
     Either,
-    /// Runs of the same differ too much to tell.
+    /// Unclear: the runs of an entrant differ too much to tell.
     Unclear,
-    /// What most use today.
+    /// The usual entrant.
     Usual,
 }
 
@@ -33,7 +33,7 @@ impl Verdict {
         }
     }
 
-    /// A word for the script.
+    /// Returns a word for the script.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Verdict::Pick => "pick",
@@ -45,17 +45,17 @@ impl Verdict {
     }
 }
 
-/// Whether it is worth it on this number of threads.
+/// Returns whether there is a gain on this number of threads.
 pub(crate) fn is_better(gain: &Gain) -> bool {
     gain.beyond_noise && gain.times >= WORTH
 }
 
-/// Whether something is lost on this number of threads.
+/// Returns whether there is a loss on this number of threads.
 pub(crate) fn is_worse(gain: &Gain) -> bool {
     gain.beyond_noise && gain.times <= 1.0 / WORTH
 }
 
-/// Whether it would be a difference if runs of the same did not differ as much.
+/// Returns whether it would count as a difference if runs differed less.
 fn is_unclear(gain: &Gain) -> bool {
     !gain.beyond_noise && !(1.0 / WORTH..=WORTH).contains(&gain.times)
 }

@@ -1,4 +1,4 @@
-//! Which of the words of a simulated memory are those of groups.
+//! Finds the words of groups among the words of a simulated memory.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 use throng::machine::Home;
 use throng_sim::{MemoryReport, Traffic};
 
-/// For each group of this height that has a processor, where it begins and what happened to its word.
+/// Returns, for each group of this height that has a processor, its first location and the traffic
+/// of its word.
 ///
-/// Words say where their group begins, not how high it is. Where groups of two heights begin, two words
-/// are in use: the one that is more like those of the groups beside it is the lower.
+/// A word's place tells where its group begins, but not its height. Where groups of two heights
+/// begin, two words are in use. The one whose traffic is more like that of the neighbouring groups
+/// is the lower.
 pub(super) fn words_of_groups(
     memory: &MemoryReport,
     heights: &[u32],
@@ -53,7 +55,7 @@ mod tests {
     use super::*;
     use throng::machine::Place;
 
-    /// A word with so many accesses.
+    /// Returns a word with this number of accesses.
     fn word(first: usize, accesses: u64) -> (Place, Traffic) {
         let mut traffic = Traffic::default();
         traffic.misses = accesses;
@@ -63,8 +65,8 @@ mod tests {
     #[test]
     fn the_words_of_two_heights_are_told_apart() {
         let mut memory = MemoryReport::default();
-        // Words of heights 1 and 3, of which the first two and the two at 8 begin at the same place;
-        // and one that is not in use any more.
+        // Words of heights 1 and 3: the first two, and the two at 8, begin at the same place. The
+        // last is a word that is no longer in use.
         memory.lines = vec![
             (Place::named("root"), Traffic::default()),
             word(0, 500),

@@ -1,8 +1,8 @@
 //! Threads of this machine on one counter.
 //!
-//! Each counts what it draws in a slot of its own line, so that watching costs it nothing. Those that
-//! are not wanted are parked. What was handed out is checked at the end, by sums that only 0, 1, 2, ..
-//! each once can have.
+//! Each thread counts its numbers in a slot on a line of its own, so that watching costs it
+//! nothing. Idle threads are parked. At the end, sums check what was handed out: only 0, 1, 2, ..,
+//! each once, has these sums.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,21 +11,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use throng::Counter;
-use throng::counter::Stats;
 use throng::machine::{Cpu, Native};
+use throng::structures::counter::Counter;
+use throng::structures::counter::Stats;
 
 use super::state::{About, Group, Heat, Load, Snapshot, World};
 use crate::bench::pace::{Pace, Worker};
 use crate::error::Error;
 
-/// A thread says how far it is, and looks what is wanted of it, after so many numbers.
+/// Numbers a thread draws between two reports of its progress and looks at the wanted load.
 const AT_ONCE: usize = 256;
 
-/// The most threads for each core.
+/// Most threads for each core.
 const THREADS_A_CORE: usize = 4;
 
-/// The most work between two calls.
+/// Longest work between two calls, in nanoseconds.
 const WORK_NS_MAX: u64 = 10_000;
 
 const STACK_BYTES: usize = 256 << 10;
@@ -43,19 +43,19 @@ pub struct NativeWorld {
 struct Shared {
     counter: Counter,
     slots: Box<[Slot]>,
-    /// Threads 0, 1, .. below this one take numbers.
+    /// Threads with numbers below this take numbers.
     wanted: AtomicUsize,
     work_ns: AtomicU64,
     stopping: AtomicBool,
 }
 
-/// What a thread has drawn; written by that thread only.
+/// The numbers that a thread has drawn; written by that thread only.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Slot {
     calls: AtomicU64,
     core: AtomicUsize,
-    /// Of all its numbers, and of their squares; modulo 2^64.
+    /// Sums of all its numbers and of their squares, modulo 2^64.
     sum: AtomicU64,
     squares: AtomicU64,
 }
@@ -68,10 +68,10 @@ struct Last {
 }
 
 impl NativeWorld {
-    /// Threads for `cores` cores; `callers` of them begin at once.
+    /// Starts threads for `cores` cores, of which `callers` begin at once.
     ///
     /// # Errors
-    /// When the system does not give so many threads.
+    /// When the system refuses a thread.
     pub fn start(cores: usize, callers: usize) -> Result<Self, Error> {
         let threads = THREADS_A_CORE * cores.max(1);
         let shared = Arc::new(Shared {
@@ -112,7 +112,7 @@ impl NativeWorld {
         Ok(world)
     }
 
-    /// Ends all threads; tells whether each came to its end without a panic.
+    /// Ends all threads. Returns whether each ended without a panic.
     fn dismiss(&self) -> bool {
         self.shared.stopping.store(true, Relaxed);
         let crew = std::mem::take(&mut *lock(&self.crew));
@@ -177,7 +177,7 @@ impl World for NativeWorld {
 }
 
 impl Shared {
-    /// What a thread does.
+    /// Runs the program of a thread.
     fn take_numbers(&self, id: usize) {
         let cpu = Native::cpu();
         let slot = &self.slots[id];
@@ -213,31 +213,31 @@ impl Slot {
     }
 }
 
-/// The sum of 0, 1, .., `count` - 1, and of their squares; modulo 2^64.
+/// Returns the sums of 0, 1, .., `count` - 1 and of their squares, modulo 2^64.
 fn sums_below(count: u64) -> [u64; 2] {
     let n = u128::from(count);
     let sum = n * n.saturating_sub(1) / 2;
     let odd = (2 * n).saturating_sub(1);
-    // One of the two can be divided by 3.
+    // One of the two factors can be divided by 3.
     let squares =
         if sum % 3 == 0 { (sum / 3).wrapping_mul(odd) } else { sum.wrapping_mul(odd / 3) };
     [sum as u64, squares as u64]
 }
 
-/// What there is to tell, from what is known. How many stand in line is estimated: a thread that has a
-/// core is at its work or in a call, and all but one of those in a call at the same word wait.
+/// Returns a snapshot of what is known. The length of queues is estimated: a thread that has a core
+/// is either at work or in a call. Of the threads in a call at the same word, all but one wait.
 fn seen(load: Load, cores: usize, stats: Stats, at: Vec<usize>, rates: Vec<u64>) -> Snapshot {
     let per_second: f64 = rates.iter().sum::<u64>() as f64;
     // Two threads on one core do not run at the same time.
     let cores_used: BTreeSet<usize> = at.iter().copied().take(load.callers).collect();
     let on_cores = cores_used.len().min(cores) as f64 / load.callers.max(1) as f64;
-    // Work is from 0 to so much.
+    // Work is uniform from 0 to this bound.
     let work_s = load.work_ns as f64 * 1e-9 / 2.0;
     let in_a_call =
         |callers: usize, rate: f64| (callers as f64 * on_cores - rate * work_s).max(0.0);
     let heights: Vec<u32> = stats.levels.heights().collect();
 
-    // From the leaves down to the root: who comes there, and how often.
+    // From the leaves down to the root: the visitors of each word and their rate.
     let mut below: Vec<Visitors> = (0..load.callers.min(at.len()))
         .map(|i| Visitors { at: at[i], callers: 1, rate: rates[i] as f64, asking: on_cores })
         .collect();
@@ -261,7 +261,7 @@ fn seen(load: Load, cores: usize, stats: Stats, at: Vec<usize>, rates: Vec<u64>)
             _ => group.asking,
         };
         levels.push(groups.iter().map(|group| group.seen(waiting(group))).collect());
-        // All that are in a call together are one batch; one asks for them.
+        // All that are in a call together are one batch, which one of them fetches.
         let batch = |group: &Visitors| waiting(group).max(1.0);
         below = groups
             .iter()
@@ -289,13 +289,13 @@ fn seen(load: Load, cores: usize, stats: Stats, at: Vec<usize>, rates: Vec<u64>)
     }
 }
 
-/// Those who come to a word from one side.
+/// The callers that come to a word from one side.
 #[derive(Clone, Copy, Debug)]
 struct Visitors {
     at: usize,
     callers: usize,
     rate: f64,
-    /// How many of them can ask at a time.
+    /// Number of them that can ask at a time.
     asking: f64,
 }
 
@@ -311,7 +311,7 @@ fn cores_in_words(cores: usize) -> String {
     format!("{cores} core{}", if cores == 1 { "" } else { "s" })
 }
 
-/// A panic while one of these was locked has left it as it was.
+/// Locks even if poisoned: a panic while one of these was locked left it consistent.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -320,13 +320,13 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use std::time::Duration;
-    use throng::counter::gathering::Levels;
+    use throng::structures::counter::gathering::Levels;
 
     fn handed_out(world: &NativeWorld) -> u64 {
         world.snapshot().handed_out
     }
 
-    /// Waits until `done`, which must not take long.
+    /// Waits until `done` is true, which must not take long.
     fn until(what: &str, mut done: impl FnMut() -> bool) {
         let start = Instant::now();
         while !done() {
@@ -347,7 +347,7 @@ mod tests {
         });
         assert!(world.snapshot().per_second > 0.0);
         world.set_load(Load { callers: 0, work_ns: 0, pace_cycles: 0 });
-        until("nobody draws", || {
+        until("no thread draws", || {
             world.snapshot().per_second == 0.0 && {
                 thread::sleep(Duration::from_millis(20));
                 world.snapshot().per_second == 0.0
@@ -361,7 +361,7 @@ mod tests {
     #[test]
     fn work_between_calls_takes_effect() {
         let world = NativeWorld::start(1, 1).unwrap();
-        // The best of some: others may want the core, too.
+        // The best of several: other programs may use the core, too.
         let rate = || {
             let rates = (0..4).map(|_| {
                 world.snapshot();

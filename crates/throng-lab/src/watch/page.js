@@ -4,7 +4,7 @@
 const POLL_MS = 200;
 const RETRY_MS = 1000;
 const TIMEOUT_MS = 3000;
-// A slider that was just moved is not moved back by what others say.
+// Time in which a slider that was just moved ignores what other viewers set.
 const OWN_MS = 1200;
 const MINUTE_MS = 60_000;
 
@@ -16,7 +16,7 @@ const say = (id, text) => {
 };
 const show = (id, visible) => { $(id).hidden = !visible; };
 
-// ---- numbers in words
+// ---- formatting numbers
 
 const digits = (n) => (n >= 99.5 || (n >= 9.95 && n % 1 < 0.05) || n === Math.trunc(n)
   ? Math.round(n).toString() : n.toFixed(1));
@@ -97,7 +97,7 @@ async function send() {
   sending = false;
 }
 
-// Between slider and value: work and pace grow by factors.
+// Conversions between slider and value: work and pace grow by factors.
 const workOf = (position) => (position <= 0 ? 0
   : Math.round(10 ** (1 + (position / 100) * (Math.log10(state.about.work_ns_max) - 1))));
 const workAt = (ns) => (ns <= 10 ? (ns > 0 ? 1 : 0)
@@ -119,7 +119,7 @@ const sliders = {
   },
   pace: {
     name: () => "pace_cycles", of: paceOf, at: paceAt, now: () => state.load.pace_cycles,
-    text: (cycles) => (cycles >= state.about.pace_cycles_max ? "all it can"
+    text: (cycles) => (cycles >= state.about.pace_cycles_max ? "unlimited"
       : microseconds(cycles / state.about.clock_mhz)),
   },
 };
@@ -177,7 +177,7 @@ function render() {
   }
   if (seen.pace !== null) {
     say("cycles-now", grouped(seen.per_million_cycles ?? 0));
-    const slow = seen.pace.held_up && load.callers > 0 ? ", as fast as it can" : "";
+    const slow = seen.pace.held_up && load.callers > 0 ? ", at full speed" : "";
     say("pace-now", microseconds(seen.pace.simulated_us_per_second) + slow);
   }
   say("legend-dots", about.simulated ? "dots: processors; hollow: idle"
@@ -194,7 +194,7 @@ function renderHottest() {
   const { seen, load } = state;
   let words = seen.hottest;
   if (seen.estimated) {
-    // A real machine does not tell: from what is estimated.
+    // On a real machine the words of groups are estimated.
     const groups = seen.levels.flatMap((level, i) => level.map((group) => ({
       name: `group of ${seen.groups_of[i]}, from core ${group.first}`, heat: group.heat,
     })));
@@ -212,15 +212,15 @@ function renderHottest() {
       list.append(item);
     }
     const [name, waiting, bar] = item.children;
-    const text = word.heat.waiting >= 0.05 ? `${digits(word.heat.waiting)} in line` : "nobody in line";
+    const text = word.heat.waiting >= 0.05 ? `${digits(word.heat.waiting)} in line` : "no queue";
     if (name.textContent !== word.name) name.textContent = word.name;
     if (waiting.textContent !== text) waiting.textContent = text;
     bar.style.width = `${Math.min(100, (100 * word.heat.waiting) / Math.max(1, load.callers))}%`;
     bar.style.background = heatColour(heatOf(word.heat));
   });
   say("hottest-note", seen.estimated
-    ? "how many stand in line there at a time: estimated from calls and cores"
-    : "how many stand in line there at a time, as the simulator counts it; open batch: a group's word");
+    ? "mean length of the queue at each word, estimated from calls and cores"
+    : "mean length of the queue at each word, as counted by the simulator; open batch: a group's word");
 }
 
 // ---- charts
@@ -267,5 +267,5 @@ function chart(svg, { now, times, values, shade, steps = false, least = 1 }) {
   });
 }
 
-// When tree.js is there, too.
+// When tree.js is loaded, too.
 addEventListener("DOMContentLoaded", poll);

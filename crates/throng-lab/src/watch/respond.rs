@@ -1,4 +1,4 @@
-//! What is answered to a request: a function, without sockets.
+//! Computes the answer to a request: a function, without sockets.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ const SCRIPT: &str = include_str!("page.js");
 const DRAWING: &str = include_str!("tree.js");
 const ICON: &str = include_str!("icon.svg");
 
-/// No load is longer than this.
+/// Largest body of a request in bytes; no load is longer.
 pub const BODY_BYTES_MAX: usize = 1024;
 
 /// A request.
@@ -20,15 +20,15 @@ pub const BODY_BYTES_MAX: usize = 1024;
 pub struct Request {
     /// GET, POST, ..
     pub method: String,
-    /// What is asked for, such as `/state`.
+    /// The requested path, such as `/state`.
     pub path: String,
-    /// The headers `Host`; there should be one.
+    /// All values of the header `Host`; there should be one.
     pub hosts: Vec<String>,
-    /// The header `Origin`: the page that sends it.
+    /// The header `Origin`: the page that sends the request.
     pub origin: Option<String>,
     /// The header `Content-Type`.
     pub content_type: Option<String>,
-    /// What comes after the headers.
+    /// The bytes after the headers.
     pub body: Vec<u8>,
 }
 
@@ -41,7 +41,7 @@ pub struct Answer {
     pub kind: &'static str,
     /// The content.
     pub content: Content,
-    /// The methods that would be right, where one was wrong.
+    /// The allowed methods, where the request had another.
     pub allow: Option<&'static str>,
 }
 
@@ -50,12 +50,12 @@ pub struct Answer {
 pub enum Content {
     /// Made for this answer, or part of the program.
     Own(Cow<'static, str>),
-    /// The same for all viewers.
+    /// Shared by the answers to all viewers.
     Shared(Arc<str>),
 }
 
 impl Content {
-    /// As it is sent.
+    /// Returns the text as it is sent.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -70,7 +70,7 @@ impl Answer {
         Answer { status: 200, kind, content: Content::Own(Cow::Borrowed(text)), allow: None }
     }
 
-    /// A sentence for somebody who asked for the wrong thing.
+    /// Returns an error answer with a sentence for its reader.
     #[must_use]
     pub fn refusal(status: u16, sentence: impl Into<String>) -> Self {
         let text = format!("{}\n", sentence.into());
@@ -83,16 +83,16 @@ impl Answer {
     }
 }
 
-/// What is served, and to whom.
+/// The served page and its bounds.
 pub struct Site {
-    /// What viewers are shown.
+    /// Makes the text that viewers are shown.
     pub sampler: Sampler,
     /// Whether only this machine is served.
     pub loopback: bool,
 }
 
 impl Site {
-    /// The answer to a request.
+    /// Answers a request.
     #[must_use]
     pub fn answer(&self, request: &Request) -> Answer {
         let host = match request.hosts.as_slice() {
@@ -133,7 +133,7 @@ impl Site {
         if request.origin.as_ref().is_some_and(|origin| !origin.eq_ignore_ascii_case(&own)) {
             return Answer::refusal(403, "Only the page of this server may change the load.");
         }
-        // Pages of others cannot send this type without being allowed to.
+        // Pages of other sites cannot send this type without permission.
         let kind = request.content_type.as_deref().unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/json") {
@@ -156,8 +156,9 @@ impl Site {
         }
     }
 
-    /// Whether a `Host` is this server. A name other than localhost could be anybody's, who had it
-    /// point here (DNS rebinding); an address cannot. The port may be another: of a tunnel.
+    /// Returns whether a `Host` is this server. A name other than localhost may belong to any site,
+    /// which had it point here (DNS rebinding); an address cannot. The port may differ: a tunnel
+    /// has its own.
     fn is_ours(&self, host: &str) -> bool {
         let name = match host.rsplit_once(':') {
             Some((name, port)) if port.bytes().all(|c| c.is_ascii_digit()) => name,
@@ -171,7 +172,7 @@ impl Site {
     }
 }
 
-/// For a body that is too long.
+/// Returns the answer to a body that is too long.
 #[must_use]
 pub fn too_long() -> Answer {
     Answer::refusal(413, format!("A load is no longer than {BODY_BYTES_MAX} bytes."))
@@ -275,7 +276,7 @@ mod tests {
         ] {
             assert_eq!(status(&from(origin)), 403, "{origin}");
         }
-        // Who is no browser says nothing.
+        // A client other than a browser sends no origin.
         assert_eq!(status(&Request { origin: None, ..load.clone() }), 200);
         for kind in [None, Some("text/plain"), Some("application/jsonx"), Some("")] {
             let content_type = kind.map(str::to_owned);

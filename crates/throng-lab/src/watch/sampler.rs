@@ -1,5 +1,5 @@
-//! Looks at a world a few times a second, and writes down what viewers are shown: once for all of them,
-//! so that it makes no difference how many there are.
+//! Samples a world a few times a second and keeps the text that viewers are shown. It is made once
+//! for all viewers, so their number makes no difference.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,13 +10,13 @@ use serde::Serialize;
 use super::state::{About, Load, Snapshot, World};
 use super::words::Words;
 
-/// Between two looks.
+/// Time between two samples.
 pub const TICK: Duration = Duration::from_millis(200);
 
-/// So many looks are remembered: a minute.
+/// Number of samples kept: one minute.
 const REMEMBERED: usize = 300;
 
-/// The last minute, and what viewers are shown now.
+/// The last minute, and the text that viewers are shown now.
 pub struct Sampler {
     world: Arc<dyn World>,
     began: Instant,
@@ -26,14 +26,14 @@ pub struct Sampler {
 
 #[derive(Debug, Default, Serialize)]
 struct Past {
-    /// When, since the beginning.
+    /// Times of the samples, in milliseconds since the beginning.
     at_ms: VecDeque<u64>,
     per_second: VecDeque<u64>,
     depth: VecDeque<usize>,
     callers: VecDeque<usize>,
 }
 
-/// What viewers are shown.
+/// The text that viewers are shown.
 #[derive(Serialize)]
 struct Shown<'a> {
     at_ms: u64,
@@ -45,7 +45,7 @@ struct Shown<'a> {
 }
 
 impl Sampler {
-    /// Of this world, at which it looks for the first time now.
+    /// Returns a sampler of this world, with a first sample.
     #[must_use]
     pub fn new(world: Arc<dyn World>) -> Self {
         let sampler = Sampler {
@@ -58,19 +58,19 @@ impl Sampler {
         sampler
     }
 
-    /// The world.
+    /// Returns the world.
     #[must_use]
     pub fn world(&self) -> &dyn World {
         &*self.world
     }
 
-    /// What was last seen, as JSON.
+    /// Returns the last sample as JSON.
     #[must_use]
     pub fn shown(&self) -> Arc<str> {
         Arc::clone(&self.shown.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Looks at the world.
+    /// Takes a sample of the world.
     pub fn look(&self) {
         let (seen, load) = (self.world.snapshot(), self.world.load());
         let at_ms = self.began.elapsed().as_millis() as u64;

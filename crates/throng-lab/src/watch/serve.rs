@@ -1,41 +1,52 @@
-//! Viewers: connections, and how much each may ask of the server.
+//! Serves viewers: connections, and bounds on what each may ask.
 //!
-//! Every connection has a thread, which sleeps nearly always, and there are only so many. Whoever is slow
-//! to ask or to take the answer is cut off, and until then holds up nobody but itself. (Servers that could
-//! do this for us read headers without a limit of length or time, or take any number of connections.)
+//! Every connection has a thread, which sleeps nearly always, and their number is bounded. A client
+//! that is slow to ask or to take its answer is disconnected; until then it delays no other.
+//! (Existing servers read headers without a limit of length or time, or take any number of
+//! connections.)
 
+use std::collections::HashMap;
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::net::{IpAddr, Ipv6Addr, Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::respond::{Answer, BODY_BYTES_MAX, Request, Site, too_long};
 
-/// What viewers may ask for.
+/// Limits of the server.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// So many at a time.
+    /// Most connections at a time.
     pub viewers: usize,
-    /// So long to ask, and so long to take the answer.
+    /// Most connections of one address at a time.
+    pub of_address: usize,
+    /// Longest time from the first byte of a request to its last one, and for taking an answer.
     pub patience: Duration,
+    /// Longest time without a request. The page asks more often.
+    pub idle: Duration,
 }
 
-/// Enough for a class room.
-pub const BOUNDS: Bounds = Bounds { viewers: 128, patience: Duration::from_secs(5) };
+/// The usual limits: enough for a class room. One address that opens all the connections it can
+/// leaves most of them to others.
+pub const BOUNDS: Bounds = Bounds {
+    viewers: 128,
+    of_address: 32,
+    patience: Duration::from_secs(5),
+    idle: Duration::from_secs(2),
+};
 
-/// The longest request line and headers, together.
+/// Most bytes of the request line and headers together.
 const HEAD_BYTES_MAX: usize = 8 << 10;
 const HEADERS_MAX: usize = 64;
 
-/// What is read from somebody who will be cut off, so that the answer gets through before.
+/// Most bytes read from a client before it is disconnected, so that it gets its answer first.
 const LINGER_BYTES: u64 = 64 << 10;
 
 const STACK_BYTES: usize = 128 << 10;
 
-/// Nothing comes from elsewhere, and nobody else may show it.
+/// Headers of every answer: the page loads nothing from other sites, and no other site may frame
+/// it.
 const HEADERS: &str = "Content-Security-Policy: default-src 'none'; script-src 'self'; \
     style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'\r\n\
@@ -44,44 +55,82 @@ const HEADERS: &str = "Content-Security-Policy: default-src 'none'; script-src '
     Referrer-Policy: no-referrer\r\n\
     Cache-Control: no-store\r\n";
 
-/// Serves whoever comes, for ever.
+/// Serves connections for ever.
 pub fn serve(listener: &TcpListener, site: &Arc<Site>, bounds: Bounds) {
-    let viewers = Arc::new(AtomicUsize::new(0));
+    let seats = Arc::new(Seats::default());
     loop {
-        let Ok((stream, _)) = listener.accept() else {
-            // The system has no more of something; perhaps later.
+        let Ok((stream, from)) = listener.accept() else {
+            // The system is out of some resource; retry later.
             thread::sleep(Duration::from_millis(50));
             continue;
         };
-        if viewers.fetch_add(1, Acquire) >= bounds.viewers {
-            viewers.fetch_sub(1, Release);
+        let Some(seat) = seats.take(from.ip(), bounds) else {
             turn_away(stream);
             continue;
-        }
-        let seat = Seat(Arc::clone(&viewers));
+        };
         let site = Arc::clone(site);
         let thread = thread::Builder::new().name("viewer".to_owned()).stack_size(STACK_BYTES);
         // Without a thread the connection is dropped, and the viewer may try again.
         let _ = thread.spawn(move || {
             let _seat = seat;
-            // Whatever went wrong, there is nobody to tell.
-            let _ = Connection::new(stream, bounds.patience).and_then(|mut one| one.serve(&site));
+            // An error has no reader: the connection is gone.
+            let _ = Connection::new(stream, bounds).and_then(|mut one| one.serve(&site));
         });
     }
 }
 
-/// A viewer's place, which is free again when it goes.
-struct Seat(Arc<AtomicUsize>);
+/// Number of connections of each viewer.
+#[derive(Default)]
+struct Seats(Mutex<HashMap<IpAddr, usize>>);
 
-impl Drop for Seat {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Release);
+impl Seats {
+    /// Takes a place for a connection, or returns `None` if there is none.
+    fn take(self: &Arc<Self>, from: IpAddr, bounds: Bounds) -> Option<Seat> {
+        let of = viewer(from);
+        let mut taken = self.lock();
+        let of_all: usize = taken.values().sum();
+        let of_this = taken.get(&of).copied().unwrap_or(0);
+        if of_all >= bounds.viewers || of_this >= bounds.of_address {
+            return None;
+        }
+        taken.insert(of, of_this + 1);
+        Some(Seat { seats: Arc::clone(self), of })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Says that all places are taken, without waiting for anything.
+/// Returns the address that identifies a viewer: IPv6 networks give each user 2^64 addresses.
+fn viewer(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address => address,
+    }
+}
+
+/// A connection's place, released when it is dropped.
+struct Seat {
+    seats: Arc<Seats>,
+    of: IpAddr,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut taken = self.seats.lock();
+        if let Some(count) = taken.get_mut(&self.of) {
+            *count -= 1;
+            if *count == 0 {
+                taken.remove(&self.of);
+            }
+        }
+    }
+}
+
+/// Answers that all places are taken, without waiting for anything.
 fn turn_away(mut stream: TcpStream) {
-    let answer = Answer::refusal(503, "Too many are watching; please try again in a while.");
+    let answer = Answer::refusal(503, "All connections are in use; please try again later.");
     if stream.set_nonblocking(true).is_ok() {
         let _ = stream.write(&written(&answer, true, false));
         let _ = stream.read(&mut [0; 1024]);
@@ -90,25 +139,25 @@ fn turn_away(mut stream: TcpStream) {
 
 struct Connection {
     stream: TcpStream,
-    patience: Duration,
-    /// What was read and not used yet.
+    bounds: Bounds,
+    /// Bytes that were read and not used yet.
     ahead: Vec<u8>,
 }
 
-/// How a request came out.
+/// The outcome of reading a request.
 enum Asked {
-    /// It is whole; whether another may follow.
+    /// A whole request; `keep` tells whether another may follow.
     Request { request: Request, keep: bool },
-    /// It is wrong, and nothing after it can be trusted.
+    /// A wrong request. Nothing after it can be trusted.
     Wrong(Answer),
-    /// There is none any more.
+    /// The client sent no further request.
     Gone,
 }
 
 impl Connection {
-    fn new(stream: TcpStream, patience: Duration) -> io::Result<Self> {
+    fn new(stream: TcpStream, bounds: Bounds) -> io::Result<Self> {
         stream.set_nodelay(true)?;
-        Ok(Connection { stream, patience, ahead: Vec::new() })
+        Ok(Connection { stream, bounds, ahead: Vec::new() })
     }
 
     fn serve(&mut self, site: &Site) -> io::Result<()> {
@@ -132,7 +181,10 @@ impl Connection {
 
     /// Reads a request, all of which must come in time.
     fn read_request(&mut self) -> io::Result<Asked> {
-        let deadline = Instant::now() + self.patience;
+        if self.ahead.is_empty() && !self.read_more(Instant::now() + self.bounds.idle)? {
+            return Ok(Asked::Gone);
+        }
+        let deadline = Instant::now() + self.bounds.patience;
         loop {
             match parse(&self.ahead) {
                 Parsed::Part if self.ahead.len() >= HEAD_BYTES_MAX => {
@@ -159,7 +211,7 @@ impl Connection {
         }
     }
 
-    /// Reads some more; false at the end.
+    /// Reads more bytes; returns false at the end.
     fn read_more(&mut self, deadline: Instant) -> io::Result<bool> {
         let mut some = [0; 2048];
         self.stream.set_read_timeout(Some(left(deadline)?))?;
@@ -168,9 +220,9 @@ impl Connection {
         Ok(count > 0)
     }
 
-    /// Writes all, in time.
+    /// Writes all bytes, in time.
     fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        let deadline = Instant::now() + self.patience;
+        let deadline = Instant::now() + self.bounds.patience;
         while !bytes.is_empty() {
             self.stream.set_write_timeout(Some(left(deadline)?))?;
             let count = self.stream.write(bytes)?;
@@ -182,10 +234,10 @@ impl Connection {
         Ok(())
     }
 
-    /// Lets somebody who is still sending read the answer before the connection is closed.
+    /// Lets a client that is still sending read the answer before the connection is closed.
     fn linger(&mut self) -> io::Result<()> {
         self.stream.shutdown(Shutdown::Write)?;
-        let deadline = Instant::now() + self.patience.min(Duration::from_secs(1));
+        let deadline = Instant::now() + self.bounds.patience.min(Duration::from_secs(1));
         let mut dropped = 0;
         while dropped < LINGER_BYTES {
             self.ahead.clear();
@@ -198,15 +250,15 @@ impl Connection {
     }
 }
 
-/// The time left.
+/// Returns the time left.
 fn left(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
-/// What there is of a request.
+/// The outcome of parsing a request's head.
 enum Parsed {
-    /// Not all of its head.
+    /// The head is not complete.
     Part,
     Wrong(Answer),
     Head {
@@ -265,7 +317,7 @@ fn parse(bytes: &[u8]) -> Parsed {
     Parsed::Head { request, keep, head_bytes, body_bytes }
 }
 
-/// An answer as it is sent.
+/// Returns the bytes of an answer.
 fn written(answer: &Answer, close: bool, only_head: bool) -> Vec<u8> {
     let content = answer.content.text();
     let mut text = format!(
@@ -312,9 +364,14 @@ mod tests {
     use super::*;
     use std::net::SocketAddr;
 
-    const FEW: Bounds = Bounds { viewers: 2, patience: Duration::from_millis(300) };
+    const FEW: Bounds = Bounds {
+        viewers: 2,
+        of_address: 2,
+        patience: Duration::from_millis(300),
+        idle: Duration::from_millis(300),
+    };
 
-    /// A server that serves until the tests are over.
+    /// Starts a server that serves until the tests are over.
     fn server(bounds: Bounds) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -329,10 +386,10 @@ mod tests {
         stream
     }
 
-    /// All that is answered to these bytes.
+    /// Returns all that is answered to these bytes.
     fn told(address: SocketAddr, bytes: &str) -> String {
         let mut stream = connect(address);
-        // Who is refused at once may be cut off before it has said all.
+        // A client that is refused at once may be disconnected before it has sent all.
         let _ = stream.write_all(bytes.as_bytes());
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer);
@@ -387,11 +444,11 @@ mod tests {
         let start = Instant::now();
         let mut silent = connect(address);
         let mut slow = connect(address);
-        // Both have their places when somebody else has none.
+        // Both keep their places when a third client gets none.
         while !told(address, get).starts_with("HTTP/1.1 503 ") {
             assert!(start.elapsed() < Duration::from_secs(10));
         }
-        // One byte now and then does not help.
+        // One byte now and then does not extend the time.
         while slow.write_all(b"G").is_ok() && start.elapsed() < Duration::from_secs(10) {
             thread::sleep(Duration::from_millis(20));
         }
@@ -402,19 +459,77 @@ mod tests {
     }
 
     #[test]
+    fn each_address_has_a_limit_of_its_own() {
+        let bounds = Bounds { viewers: 5, of_address: 2, ..FEW };
+        let seats = Arc::new(Seats::default());
+        let take = |address: &str| seats.take(address.parse().unwrap(), bounds);
+        let first = [take("10.0.0.1"), take("::ffff:10.0.0.1"), take("10.0.0.1")];
+        assert_eq!(first.each_ref().map(Option::is_some), [true, true, false]);
+        let second = [take("2001:db8::1"), take("2001:db8::ffff:1"), take("2001:db8::2")];
+        assert_eq!(second.each_ref().map(Option::is_some), [true, true, false]);
+        let last = take("2001:db8:0:1::1");
+        assert!(last.is_some() && take("10.0.0.2").is_none(), "five is the limit of all");
+        drop(first);
+        let freed = [take("10.0.0.1"), take("10.0.0.2"), take("10.0.0.3")];
+        assert_eq!(freed.each_ref().map(Option::is_some), [true, true, false]);
+        drop((second, last, freed));
+        assert!(seats.lock().is_empty());
+    }
+
+    /// Linux answers at all addresses of the network 127.0.0.0/8, and lets a program connect from
+    /// each.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn idle_connections_of_an_address_leave_places_for_others() {
+        let address = server(Bounds { idle: Duration::from_secs(60), ..BOUNDS });
+        let idle: Vec<TcpStream> =
+            (0..1500).map_while(|_| TcpStream::connect(address).ok()).collect();
+        // Limited by the open files of one process, if that is less.
+        assert!(idle.len() > BOUNDS.viewers, "{} connections", idle.len());
+        let get = "GET /state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        assert!(told(address, get).starts_with("HTTP/1.1 503 "), "its places are taken");
+        let script = "import socket, sys\n\
+            s = socket.create_connection(('127.0.0.1', int(sys.argv[1])), 20, ('127.0.0.2', 0))\n\
+            s.sendall(sys.argv[2].encode()); print(s.recv(12).decode())";
+        let other = std::process::Command::new("python3")
+            .args(["-c", script, &address.port().to_string(), get])
+            .output();
+        // Binding to another address needs a program, since the standard library cannot do it.
+        let Ok(other) = other else { return };
+        assert_eq!(String::from_utf8_lossy(&other.stdout).trim(), "HTTP/1.1 200");
+    }
+
+    #[test]
+    fn a_connection_without_a_request_is_closed_soon() {
+        let address = server(Bounds { idle: Duration::from_millis(50), ..BOUNDS });
+        let mut silent = connect(address);
+        let start = Instant::now();
+        assert_eq!(silent.read(&mut [0; 9]).unwrap_or(0), 0, "it is cut off");
+        assert!(start.elapsed() < Duration::from_secs(4), "sooner than a slow request");
+        // After its first byte, a request has the time of a request.
+        let mut slow = connect(address);
+        slow.write_all(b"GET /state HTTP/1.1\r\n").unwrap();
+        thread::sleep(Duration::from_millis(300));
+        slow.write_all(b"Host: localhost\r\n\r\n").unwrap();
+        let mut answer = [0; 12];
+        slow.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200");
+    }
+
+    #[test]
     fn who_does_not_take_its_answers_holds_up_nobody() {
         let address = server(FEW);
         let get = "GET /state HTTP/1.1\r\nHost: localhost\r\n\r\n";
         let mut greedy = connect(address);
         greedy.set_write_timeout(Some(Duration::from_secs(10))).unwrap();
         let sender = thread::spawn(move || {
-            // Until it is cut off, whose answers nobody reads.
+            // Until it is disconnected, because it does not read its answers.
             while greedy.write_all(get.repeat(100).as_bytes()).is_ok() {}
         });
         let close = "GET /state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
         let start = Instant::now();
         for _ in 0..20 {
-            // The place of the one before may not be free yet.
+            // The place of the connection before may not be free yet.
             while !told(address, close).starts_with("HTTP/1.1 200 ") {
                 assert!(start.elapsed() < Duration::from_secs(10), "others are held up");
             }

@@ -1,9 +1,9 @@
 //! Processors of a simulated machine on one counter: one long simulation in a thread of its own.
 //!
-//! How many of them should take numbers they read from an ordinary word, outside simulated memory, at
-//! no cost; those that should not, idle. Every few thousand cycles one of them takes down, from aside,
-//! what there is to see, and waits if simulated time is ahead of the pace asked for. Every number is
-//! checked when it comes.
+//! The processors read how many of them should take numbers from an ordinary word outside simulated
+//! memory, at no cost. The others idle. Every few thousand cycles a processor records a sample of
+//! the simulation, and waits if simulated time is ahead of the pace asked for. Every number is
+//! checked when it is handed out.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -13,48 +13,49 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use throng::Counter;
-use throng::counter::{Counting, Stats};
 use throng::machine::{Cpu, Home};
+use throng::structures::counter::Counter;
+use throng::structures::counter::{Counting, Stats};
+use throng_papers::workloads::catching;
 use throng_sim::{End, MachineSpec, MemoryReport, Sim, SimCpu, SimError, Simulation, Traffic};
 
 use super::groups::words_of_groups;
 use super::state::{About, Group, Heat, Hot, Load, PACE_CYCLES_MIN, Pace, Snapshot, World};
 use crate::error::Error;
-use crate::simulated::catching;
 
-/// The most work between two calls.
+/// Longest work between two calls, in nanoseconds.
 const WORK_NS_MAX: u64 = 10_000;
 
-/// As fast as it can, on any machine.
+/// Largest pace: no machine simulates faster.
 const PACE_CYCLES_MAX: u64 = 1_000_000_000;
 
-/// The pace at the beginning: a counter needs some hundred thousand cycles to find its shape, and one
-/// wants to see it happen.
+/// Initial pace in cycles a second. A counter needs some hundred thousand cycles to find its shape,
+/// which the viewer should see.
 const PACE_CYCLES: u64 = 500_000;
 
-/// Between two calls a processor is busy for up to so many cycles, or else all of them fall into step.
+/// Upper bound of the random pause between two calls, in cycles. Without it, all processors fall
+/// into step.
 const JITTER_CYCLES: usize = 16;
 
-/// Processor i begins at i times so many cycles.
+/// Processor i begins at i times this number of cycles.
 const STAGGER_CYCLES: u32 = 5;
 
-/// So often in a real second a simulation looks whether it is ahead.
+/// Times a second that a simulation compares simulated with real time.
 const STOPS_A_SECOND: u64 = 50;
 
-/// Who is not wanted looks so often in a real second.
+/// Times a second that an idle processor looks at the wanted load.
 const LOOKS_A_SECOND: u64 = 100;
 
-/// But never after more cycles than these.
+/// Most cycles between two such looks.
 const STRETCH_CYCLES_MAX: u64 = 100_000;
 
-/// The longest wait for real time at once.
+/// Longest single wait for real time.
 const WAIT_MAX: Duration = Duration::from_millis(50);
 
-/// What there is to see is taken down once in so long.
+/// Time between two samples.
 const TAKE_DOWN: Duration = Duration::from_millis(80);
 
-/// How many of the hottest words are told.
+/// Number of the hottest words reported.
 const HOTTEST: usize = 6;
 
 /// A simulated machine.
@@ -66,10 +67,10 @@ pub struct SimulatedWorld {
     last: Mutex<(Taken, Snapshot)>,
 }
 
-/// What the simulation shares with those outside.
+/// State shared by the simulation and its observers.
 #[derive(Debug, Default)]
 struct Shared {
-    /// Processors 0, 1, .. below this one take numbers.
+    /// Processors with numbers below this take numbers.
     wanted: AtomicUsize,
     work_ns: AtomicU64,
     pace_cycles: AtomicU64,
@@ -78,13 +79,13 @@ struct Shared {
     trouble: Mutex<Option<String>>,
 }
 
-/// What there was to see at one moment, from the beginning on.
+/// A sample, counted from the beginning on.
 #[derive(Clone, Debug, Default)]
 struct Taken {
     cycles: u64,
     /// Real time, since the beginning.
     real: Duration,
-    /// Whether it had to wait, so as not to be ahead.
+    /// Whether the simulation had to wait because it was ahead.
     waited: bool,
     calls: Vec<u64>,
     stats: Option<Stats>,
@@ -92,14 +93,16 @@ struct Taken {
 }
 
 impl SimulatedWorld {
-    /// A machine with so many processors; `callers` of them begin at once.
+    /// Starts a machine with `processors` processors, of which `callers` begin at once.
     ///
     /// # Errors
-    /// When the machine cannot be simulated: there is no memory for so many processors.
+    /// When the machine cannot be simulated, because the processors do not fit in memory.
     pub fn start(machine: MachineSpec, processors: usize, callers: usize) -> Result<Self, Error> {
-        // Once and at once, so that what cannot be is found here.
+        // Tried at once, so that an impossible machine is reported here.
         let empty = Simulation::new().machine(machine.clone()).processors(processors);
-        empty.run(|| (), |(), _| ()).map_err(|source| Error::Simulation { source })?;
+        empty
+            .run(|| (), |(), _| ())
+            .map_err(|source| throng_papers::error::Error::Simulation { source })?;
         let shared = Arc::new(Shared {
             wanted: AtomicUsize::new(callers.min(processors)),
             pace_cycles: AtomicU64::new(PACE_CYCLES),
@@ -131,7 +134,7 @@ impl SimulatedWorld {
     fn end(&self) {
         self.shared.stopping.store(true, Relaxed);
         if let Some(handle) = lock(&self.thread).take() {
-            // A panic is trouble, and told as such.
+            // A panic of the simulation is reported as trouble.
             let _ = handle.join();
         }
     }
@@ -166,7 +169,8 @@ impl World for SimulatedWorld {
         self.shared.wanted.store(load.callers, Relaxed);
     }
 
-    /// Where nothing was taken down since the last time, as slow as the simulation may be, the same.
+    /// Returns the last snapshot again if no sample was taken since, however slow the simulation
+    /// is.
     fn snapshot(&self) -> Snapshot {
         let taken = lock(&self.shared.taken).take();
         let mut last = lock(&self.last);
@@ -184,8 +188,8 @@ impl World for SimulatedWorld {
     }
 }
 
-/// What the processors share outside simulated memory. Borrowed between two accesses only, when nobody
-/// else runs.
+/// State shared by the processors outside simulated memory. Borrowed only between two accesses,
+/// while no other processor runs.
 struct Stage {
     counter: Counter<Sim>,
     book: RefCell<Book>,
@@ -196,7 +200,7 @@ struct Stage {
 /// Simulated time against real time.
 struct Clock {
     began: Instant,
-    /// When somebody looks at the real clock next.
+    /// Simulated time of the next comparison with the real clock.
     next_stop: Cell<u64>,
     last_stop: Cell<(u64, Instant)>,
     taken_down: Cell<Instant>,
@@ -208,7 +212,7 @@ impl Shared {
         while !self.stopping.load(Relaxed) {
             let run = catching(|| Arc::clone(&self).run(machine, processors));
             let what = match run {
-                // Only after months is simulated time over; then it begins again.
+                // Simulated time ends only after months. Then it begins again.
                 Ok(Ok(End::Finished | End::TimeLimit { .. })) => continue,
                 Ok(Ok(end)) => end.to_string(),
                 Ok(Err(error)) => error.to_string(),
@@ -242,7 +246,7 @@ impl Shared {
         Ok(outcome.end)
     }
 
-    /// What each processor does.
+    /// Runs the program of each processor.
     fn take_numbers(&self, stage: &Stage, cpu: &SimCpu, clock_mhz: u64) {
         let id = cpu.id();
         if id > 0 {
@@ -269,7 +273,7 @@ impl Shared {
         }
     }
 
-    /// Takes down what there is to see, and waits if simulated time is ahead. No simulated time passes.
+    /// Takes a sample, and waits if simulated time is ahead. No simulated time passes.
     fn stop_for_a_look(&self, stage: &Stage, cpu: &SimCpu) {
         let (clock, cycles) = (&stage.clock, cpu.clock());
         let pace = self.pace_cycles.load(Relaxed).max(1);
@@ -279,7 +283,7 @@ impl Shared {
         let ahead = due.saturating_duration_since(Instant::now());
         if !ahead.is_zero() {
             clock.waited.set(true);
-            // Not for long, where the pace has just been made slower.
+            // Bounded, because the pace may have been made slower just now.
             thread::sleep(ahead.min(WAIT_MAX));
         }
         clock.last_stop.set((cycles, Instant::now()));
@@ -298,12 +302,12 @@ impl Shared {
     }
 }
 
-/// Which numbers have come: each may once, and none may be left out for long.
+/// The numbers handed out so far: each may come once, and none may be left out for long.
 #[derive(Debug, Default)]
 struct Book {
-    /// All below this one have.
+    /// All numbers below this one have come.
     below: u64,
-    /// And these, which came early.
+    /// Numbers above `below` that came early.
     early: BTreeSet<u64>,
 }
 
@@ -325,7 +329,7 @@ impl Book {
     }
 }
 
-/// What happened from `before` to `now`.
+/// Computes what happened from `before` to `now`.
 fn seen(before: &Taken, now: &Taken, clock_mhz: u32, callers: usize) -> Snapshot {
     // A simulation that began again has another beginning.
     let nothing = Taken::default();
@@ -338,7 +342,8 @@ fn seen(before: &Taken, now: &Taken, clock_mhz: u32, callers: usize) -> Snapshot
     let drawn: u64 = calls.sum();
     let memory = now.memory.since(&before.memory);
     let heat = |traffic: Traffic| Heat {
-        // A wait counts from its beginning, all of it: when many have just come, for more than there are.
+        // A wait counts as a whole from its beginning. When many processors have just come, the
+        // mean could exceed their number.
         waiting: (traffic.waited_cycles as f64 / cycles).min(callers as f64),
         visits_per_second: per_second(traffic.accesses()),
     };
@@ -381,7 +386,7 @@ fn seen(before: &Taken, now: &Taken, clock_mhz: u32, callers: usize) -> Snapshot
     }
 }
 
-/// The words at which most time was lost, with names that say where they are.
+/// Returns the words at which most time was lost, with names that tell their places.
 fn hottest(memory: &MemoryReport) -> impl Iterator<Item = (String, Traffic)> {
     memory.hottest(HOTTEST).into_iter().map(|(place, traffic)| {
         let name = match place.home {
@@ -392,7 +397,7 @@ fn hottest(memory: &MemoryReport) -> impl Iterator<Item = (String, Traffic)> {
     })
 }
 
-/// A panic while one of these was locked has left it as it was.
+/// Locks even if poisoned: a panic while one of these was locked left it consistent.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -409,7 +414,7 @@ mod tests {
         Load { callers, work_ns: 0, pace_cycles: PACE_CYCLES_MAX }
     }
 
-    /// Snapshots until one is as wanted, which must not take long.
+    /// Takes snapshots until one is as wanted, which must not take long.
     fn until(world: &SimulatedWorld, what: &str, wanted: impl Fn(&Snapshot) -> bool) -> Snapshot {
         let start = Instant::now();
         loop {

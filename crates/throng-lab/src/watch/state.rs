@@ -1,73 +1,73 @@
-//! What a world is asked for and what it tells: the load, and what was seen of the counter.
+//! The requested load of a world, and snapshots of its counter.
 
 use std::ops::RangeInclusive;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use throng_papers::numbers::grouped;
 
 use crate::error::Error;
-use crate::numbers::grouped;
 
-/// Where a counter is at work: threads of this machine, or a simulated machine.
+/// A place where a counter is at work: threads of this machine, or a simulated machine.
 pub trait World: Send + Sync {
-    /// What it is, and what may be asked of it.
+    /// Describes the world and the limits of its load.
     fn about(&self) -> &About;
 
-    /// What was last asked for.
+    /// Returns the load that was last set.
     fn load(&self) -> Load;
 
-    /// Asks for another load, which is one that [`About::check`] allows. Returns at once.
+    /// Sets another load, which must be one that [`About::check`] allows. Returns at once.
     fn set_load(&self, load: Load);
 
-    /// What happened since the last snapshot.
+    /// Returns what happened since the last snapshot.
     fn snapshot(&self) -> Snapshot;
 
-    /// Ends it, and checks what was handed out.
+    /// Ends the world, and checks what was handed out.
     ///
     /// # Errors
     /// When the counter miscounted, or the world broke down.
     fn stop(&self) -> Result<(), Error>;
 }
 
-/// What a world is.
+/// A world's description and its limits.
 #[derive(Clone, Debug, Serialize)]
 pub struct About {
     /// Whether it is simulated.
     pub simulated: bool,
     /// Its name.
     pub name: String,
-    /// In a line.
+    /// A description in a line.
     pub about: String,
-    /// How many cores it has.
+    /// Number of cores.
     pub cores: usize,
-    /// Who takes numbers there: threads or processors.
+    /// What takes numbers: "threads" or "processors".
     pub callers: &'static str,
-    /// The most of them.
+    /// Most callers.
     pub callers_max: usize,
-    /// The most work between two calls.
+    /// Longest work between two calls, in nanoseconds.
     pub work_ns_max: u64,
-    /// How fast a simulation may go: in cycles for each real second.
+    /// Largest pace of a simulation, in cycles for each real second.
     pub pace_cycles_max: Option<u64>,
     /// The clock of a simulated machine.
     pub clock_mhz: Option<u32>,
 }
 
-/// The slowest simulation: a cycle every tenth of a millisecond.
+/// The slowest pace: a cycle every tenth of a millisecond.
 pub const PACE_CYCLES_MIN: u64 = 10_000;
 
-/// What the viewer asks for.
+/// The load that the viewer asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Load {
-    /// So many take numbers.
+    /// Number of threads or processors that take numbers.
     pub callers: usize,
-    /// After each number each is busy for 0 to so many nanoseconds.
+    /// Upper bound of a caller's work after each number, in nanoseconds; the lower bound is 0.
     pub work_ns: u64,
-    /// At most so many cycles are simulated in a second; without a meaning on a real machine.
+    /// Most simulated cycles in a second; unused on a real machine.
     pub pace_cycles: u64,
 }
 
 impl About {
-    /// The load that `body`, the JSON of a request, asks for. What it does not name stays as in
+    /// Parses the load from `body`, the JSON of a request. What it does not name stays as in
     /// `present`.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl About {
     }
 }
 
-/// Not more of what somebody sent than a sentence can hold.
+/// Shortens what a client sent to what a sentence can hold.
 fn shortened(text: &str) -> String {
     text.chars().take(40).collect()
 }
@@ -126,7 +126,7 @@ fn whole(
     }
 }
 
-/// What was seen of a counter between two moments.
+/// The activity of a counter between two moments.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Snapshot {
     /// Numbers handed out so far.
@@ -135,69 +135,69 @@ pub struct Snapshot {
     pub per_second: f64,
     /// Numbers in a million cycles of a simulated machine.
     pub per_million_cycles: Option<f64>,
-    /// The sizes of the groups that a call passes, smallest first; none: one word.
+    /// The sizes of the groups that a call passes, smallest first. Empty: one word.
     pub groups_of: Vec<usize>,
-    /// How often the counter has changed its shape, trials included.
+    /// Number of changes of the counter's shape so far, trials included.
     pub changes: u64,
-    /// How often it has found another shape better and stayed.
+    /// Number of changes to a shape that was better and stayed.
     pub moves: u64,
-    /// How many numbers come with one visit to the root.
+    /// Mean numbers fetched by one visit to the root.
     pub batch: f64,
     /// The word that all numbers come from.
     pub root: Heat,
-    /// The groups that somebody is in, for each size of `groups_of`.
+    /// The groups with callers, for each size of `groups_of`.
     pub levels: Vec<Vec<Group>>,
-    /// Where each caller is: its core.
+    /// The core of each caller.
     pub at: Vec<usize>,
-    /// How many numbers a second each caller takes.
+    /// Numbers a second of each caller.
     pub rates: Vec<u64>,
     /// The words at which most time is lost.
     pub hottest: Vec<Hot>,
     /// Whether visits and waiting are estimated, not counted.
     pub estimated: bool,
-    /// How fast the simulation goes.
+    /// The pace of the simulation.
     pub pace: Option<Pace>,
-    /// Why it does not go on.
+    /// The error that ended it.
     pub trouble: Option<String>,
 }
 
-/// How hot a word is.
+/// The contention at a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Heat {
-    /// How many callers stand in line there, at a time, on the average.
+    /// Mean number of callers that wait there.
     pub waiting: f64,
-    /// How often a second it is visited.
+    /// Visits a second.
     pub visits_per_second: f64,
 }
 
-/// A group in which callers gather.
+/// A group of callers that gathers requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Group {
     /// The first location that belongs to it.
     pub first: usize,
-    /// How many callers are in it.
+    /// Number of callers in it.
     pub callers: usize,
-    /// How hot its word is.
+    /// The contention at its word.
     pub heat: Heat,
 }
 
 /// A hot word.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hot {
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// How hot.
+    /// Its contention.
     pub heat: Heat,
 }
 
 /// The pace of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Pace {
-    /// How much simulated time has passed.
+    /// Simulated time so far, in microseconds.
     pub simulated_us: f64,
-    /// How much of it passes in a real second.
+    /// Simulated time in a real second, in microseconds.
     pub simulated_us_per_second: f64,
-    /// Whether this is less than asked for, since this machine is no faster.
+    /// Whether this is less than asked for, because this machine is too slow.
     pub held_up: bool,
 }
 

@@ -1,6 +1,6 @@
 "use strict";
-// The drawing: the root below, groups above it, callers at the top. Every word and caller has a place
-// where it should be, which `layout` finds, and goes there bit by bit.
+// The drawing: the root below, groups above it, callers at the top. `layout` finds the place of
+// every word and caller; each moves there step by step.
 
 const canvas = $("tree");
 const paint = canvas.getContext("2d");
@@ -25,10 +25,10 @@ const heatRgb = (heat) => (heat < 0.25 ? mix(colours.cool, colours.mild, heat / 
     : mix(colours.warm, colours.hot, (heat - 0.55) / 0.45));
 const heatColour = (heat, alpha = 1) => css(heatRgb(heat), alpha);
 
-// From 0, nobody stands there in line, to 1, as many as there are cores; by factors.
+// Heat from 0, no queue at the word, to 1, a queue as long as there are cores (log scale).
 const heatOf = (heat) => Math.min(1, Math.log2(1 + heat.waiting) / Math.log2(1 + state.about.cores));
 
-// Where everything should be.
+// Computes the place of everything.
 function layout() {
   const { width, height } = area;
   if (state === null || width < 10) return;
@@ -37,7 +37,7 @@ function layout() {
   const margin = 10;
   const root = { x: width / 2, y: height - 44 };
 
-  // The lowest groups, each with its callers; several as one where there are too many to draw.
+  // The lowest groups, each with its callers; several are drawn as one where there are too many.
   const blocks = new Map();
   const size = heights.length > 0 ? seen.groups_of[0] : Infinity;
   seen.at.forEach((at, caller) => {
@@ -47,7 +47,7 @@ function layout() {
   });
   let leaves = [...blocks.values()].sort((a, b) => a.first - b.first);
   const most = Math.max(1, Math.floor((width - 2 * margin) / 13));
-  // A power of two, so that none belongs to two larger groups.
+  // A power of two, so that no block belongs to two larger groups.
   const bundle = 2 ** Math.max(0, Math.ceil(Math.log2(leaves.length / most)));
   if (bundle > 1) {
     const bundled = [];
@@ -58,7 +58,7 @@ function layout() {
     leaves = bundled;
   }
   show("legend-bundle", bundle > 1);
-  say("legend-bundle", `each group drawn stands for ${bundle}`);
+  say("legend-bundle", `each group drawn stands for ${bundle} groups`);
 
   const levels = heights.length;
   const room = (levels === 0 ? 0.56 : levels === 1 ? 0.46 : 0.38) * (root.y - margin);
@@ -78,7 +78,7 @@ function layout() {
     const width = leaf.callers.length * share;
     const columns = Math.max(1, Math.floor(width / pitch));
     const rows = Math.ceil(leaf.callers.length / columns);
-    // As even as it gets.
+    // As even as possible.
     const used = Math.ceil(leaf.callers.length / rows);
     leaf.x = x + width / 2;
     leaf.callers.forEach((caller, i) => {
@@ -222,7 +222,7 @@ function draw() {
   all.sort((a, b) => a.heat - b.heat).forEach(glow);
 }
 
-// From a word to all its callers.
+// Lines from a word to all its callers.
 function fan(word, leaf) {
   if (leaf.callers.length === 0) return;
   const bottom = dots[leaf.callers[0]];
@@ -291,7 +291,7 @@ function glow(word) {
   }
 }
 
-// ---- numbers on their way from the root to those who asked
+// ---- numbers on their way from the root to the callers
 
 let owed = 0;
 
@@ -310,7 +310,7 @@ function fly(seconds) {
   sparks = sparks.filter((spark) => move(spark, seconds));
 }
 
-// One for a whole group, which parts there.
+// One number for a whole group, which splits there.
 function launch(root, dot) {
   const path = [];
   for (let word = root; word !== undefined;) {

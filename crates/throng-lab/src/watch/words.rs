@@ -1,26 +1,26 @@
-//! What is seen, in a sentence or two.
+//! Describes what is seen in a sentence or two.
 
 use super::state::{About, Load, Snapshot};
 
-/// What to try where there are too few cores for groups.
+/// The command suggested where there are too few cores for groups.
 const TRY: &str = "throng watch --machine server --processors 192";
 
-/// On so few cores one word is hardly ever too little.
+/// Number of cores up to which one word is hardly ever too slow.
 const FEW_CORES: usize = 8;
 
-/// What the page says of the present moment.
+/// The page's text for the present moment.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Words {
     /// What is seen.
     pub headline: String,
-    /// Why that is so.
+    /// The reason.
     pub why: String,
-    /// What else to try: a command.
+    /// A command to try.
     pub try_this: Option<&'static str>,
 }
 
 impl Words {
-    /// What to say.
+    /// Chooses the text.
     #[must_use]
     pub fn of(about: &About, load: Load, seen: &Snapshot) -> Self {
         let try_this = (!about.simulated && about.cores <= FEW_CORES).then_some(TRY);
@@ -30,7 +30,7 @@ impl Words {
         }
         if load.callers == 0 {
             let why = "Move the slider, and watch the counter change its shape.".to_owned();
-            return say("Nobody takes numbers.".to_owned(), why);
+            return say("No caller takes numbers.".to_owned(), why);
         }
         let who = callers(load.callers, about.callers);
         let take = if load.callers == 1 { "takes" } else { "take" };
@@ -51,8 +51,8 @@ impl Words {
 fn why(about: &About, load: Load, seen: &Snapshot) -> String {
     if !seen.groups_of.is_empty() {
         let who = match seen.groups_of.len() {
-            1 => "One of each group fetches numbers for all in it",
-            _ => "One of each group asks for all in it, and one of each larger group for those",
+            1 => "One caller of each group fetches numbers for the whole group",
+            _ => "One caller of each group asks for all in it, one of each larger group for those",
         };
         let about = if seen.estimated { "about " } else { "" };
         let batch = large(seen.batch);
@@ -69,23 +69,23 @@ fn why(about: &About, load: Load, seen: &Snapshot) -> String {
     if !about.simulated && about.cores <= FEW_CORES {
         let cores = callers(about.cores, "cores");
         return format!(
-            "With {cores} that is right: an addition is over before another core could be asked to \
-             do it for this one, so groups would be slower here.{tried}"
+            "With {cores} that is right: an addition takes less time than asking another core to \
+             do it, so groups would be slower here.{tried}"
         );
     }
     if seen.root.waiting < 1.0 {
-        return format!("Hardly anyone has to wait at it: groups would be slower here.{tried}");
+        return format!("Hardly any caller waits at it: groups would be slower here.{tried}");
     }
     let waiting = large(seen.root.waiting);
     format!(
-        "{waiting} of them wait at a time. The counter tries groups when there is a crowd, and stays \
+        "{waiting} of them wait at a time. The counter tries groups when many wait, and keeps them \
          if numbers then come faster.{tried}"
     )
 }
 
 fn callers(count: usize, plural: &str) -> String {
     let singular = plural.trim_end_matches('s');
-    // Processors end in s only when they are many.
+    // One processor is "processor".
     format!("{count} {}", if count == 1 { singular } else { plural })
 }
 
@@ -94,7 +94,7 @@ fn capital(text: &str) -> String {
     rest.next().map_or(String::new(), |first| first.to_uppercase().chain(rest).collect())
 }
 
-/// "43 million".
+/// Formats a number as in "43 million".
 fn large(number: f64) -> String {
     let digits = |number: f64| match number {
         _ if number >= 99.5 => format!("{number:.0}"),
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(headline(1, &[]), "One word: 1 thread takes 43 million numbers a second.");
         assert_eq!(headline(9, &[8]), "Groups of 8: 9 threads take 43 million numbers a second.");
         assert!(headline(9, &[8, 64]).starts_with("Groups of 8 in groups of 64: 9 threads"));
-        assert_eq!(headline(0, &[]), "Nobody takes numbers.");
+        assert_eq!(headline(0, &[]), "No caller takes numbers.");
     }
 
     #[test]

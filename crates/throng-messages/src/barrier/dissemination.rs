@@ -1,20 +1,20 @@
-//! Everybody tells everybody, in log2 n steps.
+//! A barrier in which every member signals others, in log2 n steps.
 
 use super::{Rounds, tell};
 use crate::message::Message;
 use crate::post::Post;
 
-/// A member of a dissemination barrier (Hensgen, Finkel and Manber 1988): in step k, member i tells member
-/// i + 2^k (mod n) and waits to be told by member i - 2^k. After step k a member knows of 2^(k+1) members
-/// that they have come.
+/// A member of a dissemination barrier (Hensgen, Finkel and Manber 1988): in step k, member i
+/// signals member i + 2^k (mod n) and waits for the signal of member i - 2^k. After step k a member
+/// knows that 2^(k+1) members have come.
 ///
-/// # Why it holds
+/// # Why it is correct
 ///
-/// Messages of step k come from one member only, so counting them is knowing how many rounds that member
-/// has come to step k. A member ends step k of round r when it has been told r + 1 times: messages of a
-/// round that others have begun are counted, never mistaken for those of this one, in whatever order the
-/// steps arrive. Nobody is told of the round after the next, since for that all must have arrived in the
-/// next one.
+/// Messages of step k come from one member only, so their count is the number of rounds in which
+/// that member has come to step k. A member ends step k of round r when it has got r + 1 of these
+/// messages. Messages of a round that others have begun are counted, never mistaken for those of
+/// this one, in whatever order the steps arrive. No member gets a message of the round after the
+/// next, since for that all must have arrived in the next one.
 #[derive(Clone, Debug)]
 pub struct Dissemination {
     rank: u32,
@@ -22,11 +22,11 @@ pub struct Dissemination {
     pub(super) rounds: Rounds,
     /// The step of this round that the member is in.
     step: u32,
-    /// How often the member was told, for each step.
+    /// The number of messages that the member has got, for each step.
     told: Box<[u64]>,
 }
 
-/// How many steps a round has.
+/// Returns the number of steps of a round.
 pub(super) fn steps(members: u32) -> u32 {
     u64::from(members).next_power_of_two().trailing_zeros()
 }
@@ -52,7 +52,7 @@ impl Dissemination {
         }
     }
 
-    /// One for each step.
+    /// Returns one member for each step.
     pub(super) fn waits_for(&self) -> Vec<u32> {
         let (rank, members) = (u64::from(self.rank), u64::from(self.members));
         let before = |step| ((rank + members - (1_u64 << step)) % members) as u32;
@@ -67,7 +67,7 @@ impl Dissemination {
         }
     }
 
-    /// Ends as many steps as it can.
+    /// Ends all steps whose messages have come.
     fn go_on(&mut self, post: &mut Post) {
         while self.rounds.waits() {
             match self.told.get(self.step as usize) {

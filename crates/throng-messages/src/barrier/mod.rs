@@ -1,22 +1,23 @@
-//! Barriers of messages: nobody goes on before all have come.
+//! Barriers of messages: no member continues before all have come.
 //!
-//! A barrier has no roles, only members, numbered from 0, whose addresses are [`Address::Client`]. Each is a
-//! state machine: its host calls [`Member::arrive`] when the member comes, hands it every message that is
-//! for it by [`Member::on`], and lets it go on when [`Member::passed`] has grown.
+//! A barrier has no roles, only members, numbered from 0, whose addresses are [`Address::Client`].
+//! Each is a state machine. Its host calls [`Member::arrive`] when the member comes, hands it every
+//! message for it by [`Member::on`], and lets it continue when [`Member::passed`] has grown.
 //!
 //! | kind | messages a round | one after another | |
 //! |---|---|---|---|
-//! | [`BarrierKind::Dissemination`] | n log2 n | log2 n | all are alike; fastest where messages do not disturb each other |
+//! | [`BarrierKind::Dissemination`] | n log2 n | log2 n | all members are alike; fastest where messages do not disturb each other |
 //! | [`BarrierKind::Tree`] | 2 (n - 1) | 2 log n, of base f | few messages; neighbours in the tree can be neighbours in the network |
 //!
-//! A member needs to be served only between its arrival and its passing. What comes earlier may lie in the
-//! host's mailbox until then, and after passing it owes nobody anything.
+//! A member needs to be served only between its arrival and its passing. Messages that come earlier
+//! may stay in the host's mailbox until then, and after passing no other member waits for it.
 //!
 //! # What is promised
 //!
-//! When a member passes round r, all members have arrived in round r. It holds if messages of different
-//! senders overtake each other, however late they are; a member that is ahead by one round does no
-//! harm, and none can be ahead by two. If a member or a message is lost, nobody passes that round.
+//! When a member passes round r, all members have arrived in round r. This holds if messages of
+//! different senders overtake each other, however late they are. A member that is ahead by one
+//! round does no harm, and none can be ahead by two. If a member or a message is lost, no member
+//! passes that round.
 
 mod dissemination;
 mod tree;
@@ -28,10 +29,10 @@ use crate::message::{Address, Message};
 use crate::post::Post;
 use throng::ShapeError;
 
-/// The largest barrier.
+/// The largest number of members.
 const MAX_MEMBERS: usize = 1 << 20;
 
-/// How members find out that all have come.
+/// How members learn that all have come.
 ///
 /// ```
 /// use throng_messages::{Address, BarrierKind, Post};
@@ -55,17 +56,18 @@ const MAX_MEMBERS: usize = 1 << 20;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BarrierKind {
-    /// In step k, each tells the one 2^k after it.
+    /// In step k, each member signals the member 2^k after it.
     Dissemination,
-    /// Each tells its parent that it and all below it have come, and is told by it that all have.
+    /// Each member signals to its parent that it and all members below it have come, and is
+    /// released by it when all have.
     Tree {
-        /// How many children a member has.
+        /// The largest number of children of a member.
         fan_in: u32,
     },
 }
 
 impl BarrierKind {
-    /// What it is, in a few words.
+    /// Returns a short name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -74,10 +76,11 @@ impl BarrierKind {
         }
     }
 
-    /// The member `rank` of `members`.
+    /// Returns the member `rank` of `members`.
     ///
     /// # Errors
-    /// When there are no members or more than 2^20, no member of that rank, or a tree without a fan-in.
+    /// If there are no members or more than 2^20, no member of that rank, or a tree without a
+    /// fan-in.
     pub fn member(self, rank: u32, members: u32) -> Result<Member, ShapeError> {
         ShapeError::check_range("members", members as usize, 1..=MAX_MEMBERS)?;
         ShapeError::check_range("rank", rank as usize, 0..=members as usize - 1)?;
@@ -92,16 +95,16 @@ impl BarrierKind {
         }
     }
 
-    /// All members.
+    /// Returns all members.
     ///
     /// # Errors
-    /// When there are none or more than 2^20, or for a tree without a fan-in.
+    /// If there are none or more than 2^20, or for a tree without a fan-in.
     pub fn members(self, members: u32) -> Result<Vec<Member>, ShapeError> {
-        // Not even one can be made of none: let it say so.
+        // For 0 members, `member` returns the error.
         (0..members.max(1)).map(|rank| self.member(rank, members)).collect()
     }
 
-    /// How many messages are sent in a round.
+    /// Returns the number of messages of a round.
     #[must_use]
     pub fn messages(self, members: u32) -> u64 {
         match self {
@@ -123,10 +126,10 @@ pub enum Member {
 }
 
 impl Member {
-    /// The member comes to the barrier.
+    /// Makes the member come to the barrier.
     ///
     /// # Panics
-    /// When it has come already and has not passed yet.
+    /// If it has come already and has not passed yet.
     pub fn arrive(&mut self, post: &mut Post) {
         match self {
             Member::Dissemination(member) => member.arrive(post),
@@ -134,7 +137,7 @@ impl Member {
         }
     }
 
-    /// Handles a message. Those that are not for barriers are ignored.
+    /// Handles a message. Messages that are not for barriers are ignored.
     pub fn on(&mut self, message: Message, post: &mut Post) {
         match self {
             Member::Dissemination(member) => member.on(message, post),
@@ -142,20 +145,20 @@ impl Member {
         }
     }
 
-    /// How many rounds the member has passed.
+    /// Returns the number of rounds that the member has passed.
     #[must_use]
     pub fn passed(&self) -> u64 {
         self.rounds().passed
     }
 
-    /// Whether the member has come and has not passed yet.
+    /// Returns whether the member has come and has not passed yet.
     #[must_use]
     pub fn waits(&self) -> bool {
         self.rounds().waits()
     }
 
-    /// The members whose messages this one waits for in a round. Along these, from member to member, each
-    /// depends on all others.
+    /// Returns the members whose messages this one waits for in a round. Along these, from member
+    /// to member, each depends on all others.
     #[must_use]
     pub fn waits_for(&self) -> Vec<u32> {
         match self {
@@ -172,7 +175,7 @@ impl Member {
     }
 }
 
-/// Rounds of one member. It has arrived as often as it has passed, or once more.
+/// The rounds of one member. It has arrived as often as it has passed, or once more.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rounds {
     arrived: u64,

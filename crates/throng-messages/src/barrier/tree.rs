@@ -1,26 +1,26 @@
-//! Up a tree and down again.
+//! A barrier whose messages go up a tree and down again.
 
 use super::{Rounds, tell};
 use crate::message::Message;
 use crate::post::Post;
 
-/// A member of a tree barrier: the nodes are the members, and each has up to f children, which are the
-/// members f·i + 1 to f·i + f. When a member and all its children have arrived, it tells its parent;
-/// when the root knows that all have, it releases its children, and they theirs.
+/// A member of a tree barrier: the nodes are the members, and each has up to f children, members
+/// f·i + 1 to f·i + f. When a member and all its children have arrived, it signals its parent. When
+/// the root knows that all have, it releases its children, and they release theirs.
 ///
-/// # Why it holds
+/// # Why it is correct
 ///
-/// A member speaks for all below it, and the root lets nobody go before everybody has spoken. A child
-/// does not arrive in the next round before it is released, so one flag a child would do; that the
-/// member itself may not be back yet when its children are is no matter: it speaks when it is.
+/// A member signals for all members below it, and the root releases none before all have signalled.
+/// A child does not arrive in the next round before it is released, so one flag a child would do.
+/// The member itself may not be back yet when its children are: it signals when it is.
 #[derive(Clone, Debug)]
 pub struct Tree {
     rank: u32,
     fan_in: u32,
     pub(super) rounds: Rounds,
-    /// In how many rounds the member has spoken for all below it.
+    /// The number of rounds in which the member has signalled for all members below it.
     spoken: u64,
-    /// In how many rounds each child has.
+    /// For each child, the number of rounds in which it has signalled.
     heard: Box<[u64]>,
 }
 
@@ -50,7 +50,7 @@ impl Tree {
         }
     }
 
-    /// The parent and the children.
+    /// Returns the parent and the children.
     pub(super) fn waits_for(&self) -> Vec<u32> {
         let parent = self.rank.checked_sub(1).map(|place| place / self.fan_in);
         parent.into_iter().chain(self.children()).collect()
@@ -60,7 +60,7 @@ impl Tree {
         (0..self.heard.len() as u32).map(|child| self.rank * self.fan_in + 1 + child)
     }
 
-    /// Tells the parent, if there is anything to tell.
+    /// Signals the parent if this member and all its children have arrived.
     fn speak(&mut self, post: &mut Post) {
         let round = self.rounds.arrived;
         if self.spoken == round || self.heard.iter().any(|&heard| heard < round) {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use throng::ShapeError;
 
-/// A barrier for `members` who may each be on a thread of its own.
+/// Returns a barrier for `members` members, each of which may be on a thread of its own.
 ///
 /// ```
 /// use std::thread;
@@ -21,7 +21,7 @@ use throng::ShapeError;
 ///         scope.spawn(move || {
 ///             for _phase in 0..10 {
 ///                 // ... this phase's share of the work ...
-///                 member.wait().expect("everybody stays");
+///                 member.wait().expect("no member leaves");
 ///             }
 ///         });
 ///     }
@@ -30,17 +30,17 @@ use throng::ShapeError;
 /// ```
 ///
 /// # Errors
-/// As [`BarrierKind::members`].
+/// Those of [`BarrierKind::members`].
 pub fn barrier(kind: BarrierKind, members: u32) -> Result<Vec<BarrierMember>, ShapeError> {
     let all = kind.members(members)?;
     let (senders, inboxes): (Vec<_>, Vec<_>) = (0..members).map(|_| channel()).unzip();
-    let everybody: Arc<[Sender<Letter>]> = senders.into();
+    let channels: Arc<[Sender<Letter>]> = senders.into();
     let first_gone = Arc::new(AtomicU64::new(u64::MAX));
     let member = |((rank, member), inbox)| BarrierMember {
         rank,
         member,
         inbox,
-        everybody: Arc::clone(&everybody),
+        channels: Arc::clone(&channels),
         first_gone: Arc::clone(&first_gone),
         post: Post::new(),
         gone: None,
@@ -48,18 +48,18 @@ pub fn barrier(kind: BarrierKind, members: u32) -> Result<Vec<BarrierMember>, Sh
     Ok((0..).zip(all).zip(inboxes).map(member).collect())
 }
 
-/// What members get.
+/// An item of a member's channel.
 #[derive(Debug)]
 enum Letter {
     Message(Message),
-    /// A member was dropped, after so many rounds.
+    /// A member was dropped, after this number of rounds.
     Gone(Gone, u64),
 }
 
-/// A member was dropped, so that the others would wait for ever.
+/// The error of a barrier of which a member was dropped, so that the others would wait for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gone {
-    /// Which one.
+    /// The rank of that member.
     pub rank: u32,
 }
 
@@ -71,17 +71,17 @@ impl fmt::Display for Gone {
 
 impl std::error::Error for Gone {}
 
-/// A member of a barrier. If one is dropped, or its thread panics, the others are told.
+/// A member of a barrier. If one is dropped, or its thread panics, the others get an error.
 #[derive(Debug)]
 pub struct BarrierMember {
     rank: u32,
     member: Member,
     inbox: Receiver<Letter>,
-    everybody: Arc<[Sender<Letter>]>,
-    /// The fewest rounds that anybody who is gone has passed.
+    channels: Arc<[Sender<Letter>]>,
+    /// The smallest number of rounds that any dropped member has passed.
     first_gone: Arc<AtomicU64>,
     post: Post,
-    /// Of those who are gone, the one that passed fewest rounds, and how many.
+    /// The dropped member that passed the fewest rounds, and their number.
     gone: Option<(Gone, u64)>,
 }
 
@@ -89,7 +89,7 @@ impl BarrierMember {
     /// Waits until all members have come.
     ///
     /// # Errors
-    /// When a member is gone and will not come, now and ever after.
+    /// If a member was dropped and will not come. Every later call fails, too.
     pub fn wait(&mut self) -> Result<(), Gone> {
         let round = self.member.passed();
         if !self.member.waits() {
@@ -110,13 +110,13 @@ impl BarrierMember {
                         self.gone = Some((gone, passed));
                     }
                 }
-                Err(_) => unreachable!("everybody can send to itself"),
+                Err(_) => unreachable!("a member can always send to itself"),
             }
         }
         Ok(())
     }
 
-    /// The member's number, from 0.
+    /// Returns the member's number, from 0.
     #[must_use]
     pub fn rank(&self) -> u32 {
         self.rank
@@ -125,20 +125,21 @@ impl BarrierMember {
     fn send(&mut self) {
         while let Some((to, message)) = self.post.next_message() {
             if let Address::Client(rank) = to {
-                // Who is gone needs no message.
-                let _ = self.everybody[rank as usize].send(Letter::Message(message));
+                // A dropped member needs no message.
+                let _ = self.channels[rank as usize].send(Letter::Message(message));
             }
         }
     }
 }
 
 impl Drop for BarrierMember {
-    /// After its last round a member owes nobody anything; in the next one it will be missed. If another is
-    /// missed in that round or before, all are told of that one, and this one is no news.
+    /// Other members can finish the last round of a dropped member without it, and miss it in the
+    /// next one. If another member is missed in that round or before, the others learn of that one,
+    /// and need not learn of this one.
     fn drop(&mut self) {
         let passed = self.member.passed();
         if passed < self.first_gone.fetch_min(passed, Relaxed) {
-            for other in self.everybody.iter() {
+            for other in self.channels.iter() {
                 let _ = other.send(Letter::Gone(Gone { rank: self.rank }, passed));
             }
         }

@@ -1,13 +1,14 @@
 //! The smallest real host: threads and channels.
 //!
-//! [`counter`] puts the roles of a [`Plan`] on a few *service threads* and gives each client a handle to ask
-//! with. [`barrier`] needs no service threads: members handle their messages while they wait. Nobody
-//! spins: threads sleep in their channels, service threads at most until the next timer rings.
+//! [`counter`] runs the roles of a [`Plan`] on a few *service threads* and gives each client a
+//! handle to ask with. [`barrier`] needs no service threads: members handle their messages while
+//! they wait. No thread spins: threads sleep in their channels, service threads at most until the
+//! next timer rings.
 //!
-//! Its unit of time is the nanosecond, though threads wake up some tens of microseconds late.
+//! Its unit of time is the nanosecond, but threads wake up some tens of microseconds late.
 //!
-//! Between threads of one machine the counters and barriers of [`throng`] are much faster. This is here to
-//! show how a host is written, and to run the state machines on real threads.
+//! Between threads of one machine the counters and barriers of [`throng`] are much faster. This
+//! host is an example, and runs the state machines on real threads.
 
 mod barrier;
 mod service;
@@ -25,15 +26,16 @@ use std::time::Instant;
 use throng::ShapeError;
 use throng::machine::SplitMix64;
 
-/// The most service threads.
+/// The largest number of service threads.
 const MAX_SERVICES: usize = 1024;
 
-/// The most clients, where the plan has room for more.
+/// The largest number of clients, if the plan has no smaller one.
 const MAX_CLIENTS: u32 = 1 << 17;
 
-/// Starts a counter on `services` threads, for `clients` who may each be on a thread of its own. The
-/// threads end when the last client is dropped. A client that is dropped earlier is missed by nobody,
-/// except in a combining tree with [`Waiting::ForEver`](crate::Waiting::ForEver): there the others hang.
+/// Starts a counter on `services` threads, and returns `clients` clients, each of which may be on a
+/// thread of its own. The threads end when the last client is dropped. A client that is dropped
+/// earlier does not matter to the others, except in a combining tree with
+/// [`Waiting::ForEver`](crate::Waiting::ForEver): there the others hang.
 ///
 /// ```
 /// use throng_messages::{Delay, DiffractingShape, Plan, threads};
@@ -45,16 +47,16 @@ const MAX_CLIENTS: u32 = 1 << 17;
 /// ```
 ///
 /// # Errors
-/// When there are no clients, more than the plan has room for or than 131072, or no or more than 1024
+/// If there are no clients, more than the plan has room for or than 131072, or no or more than 1024
 /// service threads.
 ///
 /// # Panics
-/// When the system refuses a thread.
+/// If the system refuses a thread.
 pub fn counter(plan: Plan, clients: u32, services: usize) -> Result<Vec<Client>, ShapeError> {
     let most = plan.clients().unwrap_or(MAX_CLIENTS);
     ShapeError::check_range("clients", clients as usize, 1..=most as usize)?;
     ShapeError::check_range("service threads", services, 1..=MAX_SERVICES)?;
-    // A thread without a role would have nothing to do.
+    // A thread without a role would have no work.
     let services = services.min(plan.len());
 
     let (to_clients, inboxes): (Vec<_>, Vec<_>) = (0..clients).map(|_| channel()).unzip();
@@ -67,7 +69,7 @@ pub fn counter(plan: Plan, clients: u32, services: usize) -> Result<Vec<Client>,
         let service = Service::new(&house.plan, number, letters, others, clients, started);
         let builder = thread::Builder::new().name(format!("service {number}"));
         let thread = builder.spawn(move || service.run()).expect("the system refuses a thread");
-        // From here on the house ends it, even if there is none for the next.
+        // From here on dropping the house ends the thread, even if the next one cannot be started.
         house.threads.push(thread);
     }
     let house = Arc::new(house);
@@ -80,7 +82,8 @@ pub fn counter(plan: Plan, clients: u32, services: usize) -> Result<Vec<Client>,
     Ok((0..).zip(inboxes).map(client).collect())
 }
 
-/// What clients share: the way to the service threads, and the duty to end them.
+/// The state that clients share. It has the senders to the service threads, and ends the threads
+/// when dropped.
 #[derive(Debug)]
 struct House {
     plan: Plan,
@@ -89,7 +92,8 @@ struct House {
 }
 
 impl Drop for House {
-    /// No client is left, so nobody waits for an answer, and no token is on its way.
+    /// Stops the threads and joins them. No client is left, so no answer is awaited and no token is
+    /// in flight.
     fn drop(&mut self) {
         service::stop(&self.services);
         for thread in self.threads.drain(..) {
@@ -98,7 +102,7 @@ impl Drop for House {
     }
 }
 
-/// Asks for numbers.
+/// A client of a counter, which asks for numbers.
 #[derive(Debug)]
 pub struct Client {
     number: u32,
@@ -108,20 +112,20 @@ pub struct Client {
 }
 
 impl Client {
-    /// The next number. With [`Waiting::ForEver`](crate::Waiting::ForEver) it does not return before
-    /// others ask.
+    /// Returns the next number. With [`Waiting::ForEver`](crate::Waiting::ForEver) it does not
+    /// return before others ask.
     ///
     /// # Panics
-    /// When a service thread has panicked: then a role is wrong.
+    /// If a service thread has panicked, because a role is wrong.
     #[expect(clippy::should_implement_trait, reason = "the name that all counters have for it")]
     pub fn next(&mut self) -> u64 {
         self.ask(1);
         self.receive().0
     }
 
-    /// The next `count` numbers. They are in a row where one role gives out all numbers (central,
-    /// combining tree); of a tree or network of balancers they are if no other client asks meanwhile,
-    /// though they come in another order.
+    /// Returns the next `count` numbers. They are in a row if one role gives out all numbers
+    /// (central, combining tree). Those of a tree or network of balancers are in a row if no other
+    /// client asks meanwhile, though in another order.
     ///
     /// ```
     /// use throng_messages::{Plan, threads};
@@ -133,7 +137,7 @@ impl Client {
     /// ```
     ///
     /// # Panics
-    /// When a service thread has panicked: then a role is wrong.
+    /// If a service thread has panicked, because a role is wrong.
     pub fn next_many(&mut self, count: u64) -> Numbers {
         let mut numbers = Numbers::new(self.house.plan.step());
         if count > 0 {
@@ -154,7 +158,7 @@ impl Client {
         }
     }
 
-    /// The first number of an answer, and their count.
+    /// Returns the first number of an answer, and their count.
     fn receive(&mut self) -> (u64, u64) {
         loop {
             match self.inbox.recv() {
@@ -176,7 +180,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "a service thread has panicked")]
     fn who_asks_where_a_role_panics_is_told() {
-        // Of the two, role 0 sends what comes to it to a role that is not there.
+        // Of the two, role 0 sends its tokens to a role that does not exist.
         let toggle = |to| Role::Toggle(Toggle::new([Way::to(to); 2], random_of(0, to)));
         let plan = Plan::new("broken", vec![toggle(9), toggle(0)], WayIn::Any(Way::to(0)), 2);
         let mut clients = counter(plan, 1, 2).unwrap();

@@ -1,4 +1,4 @@
-//! A thread that does the work of some roles.
+//! A thread that runs some roles.
 
 use crate::message::{Address, Event, Message, Timer};
 use crate::plan::Plan;
@@ -11,16 +11,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a service thread gets.
+/// An item of a service thread's channel.
 #[derive(Debug)]
 pub(super) enum Letter {
     /// A message for one of its roles.
     Message { role: u32, message: Message },
-    /// The end.
+    /// The thread must end.
     Stop,
 }
 
-/// Which thread has the role: neighbours have different ones.
+/// Returns the thread that has the role. Neighbours have different ones.
 pub(super) fn of_role(role: u32, services: usize) -> usize {
     role as usize % services
 }
@@ -28,25 +28,26 @@ pub(super) fn of_role(role: u32, services: usize) -> usize {
 /// Ends all threads.
 pub(super) fn stop(services: &[Sender<Letter>]) {
     for service in services {
-        // Who has ended already needs no letter.
+        // A thread that has ended needs no item.
         let _ = service.send(Letter::Stop);
     }
 }
 
-/// How many messages are handled before timers are looked at. A partner that has come is better than a
-/// wait that is over, so messages go first; but a stream of them must not keep a timer from ringing.
+/// The number of messages that are handled before timers are checked. Messages go first because a
+/// partner that has come is better than a wait that is over. But a stream of messages must not keep
+/// a timer from ringing.
 const BATCH: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Service {
     number: usize,
-    /// The roles of this thread, in order of their numbers.
+    /// The roles of this thread, in the order of their numbers.
     roles: Vec<Role>,
     letters: Receiver<Letter>,
     services: Arc<[Sender<Letter>]>,
     clients: Arc<[Sender<Message>]>,
     post: Post,
-    /// Timers to ring, the earliest first: when, whose, which.
+    /// Timers to ring, the earliest first: the time, the role, the timer.
     timers: BinaryHeap<Reverse<(Time, u32, u64)>>,
     started: Instant,
 }
@@ -87,7 +88,7 @@ impl Service {
         }
     }
 
-    /// Rings timers until a letter comes.
+    /// Rings timers until an item comes.
     fn wait(&mut self) -> Option<Letter> {
         loop {
             let Some(&Reverse((time, role, timer))) = self.timers.peek() else {
@@ -111,11 +112,11 @@ impl Service {
         self.started.elapsed().as_nanos() as Time
     }
 
-    /// Handles an event, and what comes of it on this thread.
+    /// Handles an event, and the events on this thread that follow from it.
     fn handle(&mut self, role: u32, event: Event) {
         self.tell(role, event);
         while let Some((to, message)) = self.post.next_message() {
-            // Who is gone needs no message.
+            // A receiver that is gone needs no message.
             match to {
                 Address::Client(client) => {
                     let _ = self.clients[client as usize].send(message);
@@ -143,8 +144,8 @@ impl Service {
 }
 
 impl Drop for Service {
-    /// If this thread panics, clients would wait for ever for what its roles had to do. So the others end
-    /// too: then nobody is left who can answer, and clients see that.
+    /// If this thread panics, clients would wait for ever for the work of its roles. So the others
+    /// end, too. Then no thread is left that can answer, and clients see that.
     fn drop(&mut self) {
         if thread::panicking() {
             stop(&self.services);

@@ -1,11 +1,11 @@
-//! Barriers hold, whatever the host does.
+//! Barriers are correct, whatever the host does.
 
 use crate::host::Network;
 use proptest::prelude::*;
 use throng::machine::SplitMix64;
 use throng_messages::{Address, BarrierKind, Member, Message, Post};
 
-/// What a member of a barrier does; broken ones are such.
+/// A member of a barrier, or a broken one.
 pub(crate) trait Meets {
     fn arrive(&mut self, post: &mut Post);
     fn on(&mut self, message: Message, post: &mut Post);
@@ -24,8 +24,8 @@ impl Meets for Member {
     }
 }
 
-/// Members meet for some rounds, each at its own speed; checks that nobody leaves before all have
-/// arrived, and that all do leave. Returns how many messages were sent.
+/// Members meet for some rounds, each at its own speed. Checks that no member leaves before all
+/// have arrived, and that all do leave. Returns the number of messages sent.
 pub(crate) fn meet(mut members: Vec<impl Meets>, rounds: u64, seed: u64) -> Result<u64, String> {
     let mut random = SplitMix64::from_state(seed);
     let mut network = Network::new(&mut random);
@@ -45,7 +45,7 @@ pub(crate) fn meet(mut members: Vec<impl Meets>, rounds: u64, seed: u64) -> Resu
             members[rank].on(message, &mut post);
         } else if arrived.iter().all(|&arrived| arrived == rounds) {
             if members.iter().any(|member| member.passed() != rounds) {
-                return Err("somebody never leaves".to_string());
+                return Err("a member never leaves".to_string());
             }
             return Ok(network.total());
         }
@@ -57,7 +57,7 @@ pub(crate) fn meet(mut members: Vec<impl Meets>, rounds: u64, seed: u64) -> Resu
             return Err(format!("member {rank} left round {passed} before {late} came"));
         }
     }
-    Err("somebody never comes".to_string())
+    Err("a member never arrives".to_string())
 }
 
 fn kinds() -> impl Strategy<Value = BarrierKind> {

@@ -1,16 +1,16 @@
-//! Structures that are nearly right. The checks must catch every one of them: a check that lets them pass
-//! checks nothing.
+//! Structures that are nearly correct. The checks must catch every one of them: a check that lets
+//! them pass checks nothing.
 
 use crate::barriers::{Meets, meet};
 use crate::host::{Chaos, Part, parts};
-use throng::counter::diffracting::Prisms;
+use throng::structures::counter::diffracting::Prisms;
 use throng_messages::{
     Address, CombiningShape, Delay, DiffractingShape, Event, Message, Plan, Post, Role, Time,
     Waiting,
 };
 
-/// Runs a structure in which `spoil` may replace roles, until a check fails. With nothing replaced, none
-/// may.
+/// Runs a structure in which `spoil` may replace roles, until a check fails. Without a replacement
+/// none may fail.
 fn caught(plan: &Plan, clients: usize, spoil: impl Fn(u32, &Role) -> Option<Box<dyn Part>>) {
     caught_asking(1, plan, clients, spoil);
 }
@@ -23,7 +23,7 @@ fn caught_asking(
     spoil: impl Fn(u32, &Role) -> Option<Box<dyn Part>>,
 ) {
     assert_eq!(first_error(most, plan, clients, |_, _| None), None, "the right one is accused");
-    let error = first_error(most, plan, clients, spoil).expect("nobody noticed");
+    let error = first_error(most, plan, clients, spoil).expect("the fault is found");
     assert!(
         ["given twice", "were missing", "never answered", "without asking", "Client", "no step"]
             .iter()
@@ -56,7 +56,7 @@ fn tree() -> Plan {
     Plan::diffracting_tree(&DiffractingShape { prisms, ..shape }).unwrap()
 }
 
-/// All that a role sends in answer to an event.
+/// Returns all messages that a role sends in answer to an event.
 fn answer(role: &mut Role, event: Event, now: Time) -> (Vec<(Address, Message)>, Post) {
     let mut post = Post::new();
     role.on(event, now, &mut post);
@@ -131,7 +131,7 @@ fn a_prism_that_drops_a_token_that_is_alone() {
     });
 }
 
-/// A toggle that forgets, now and then, which side is next.
+/// A toggle that sometimes forgets which side is next.
 struct Forgets {
     role: Role,
     fresh: Role,
@@ -233,7 +233,7 @@ fn a_leaf_whose_numbers_follow_each_other() {
     });
 }
 
-/// A leaf that is never locked: what it has asked for is overwritten by what it asks for next.
+/// A leaf that is never locked: the numbers it asked for are overwritten by those it asks for next.
 struct NeverLocked {
     me: Address,
     parent: Address,
@@ -298,7 +298,7 @@ fn a_combining_node_that_splits_wrongly() {
     });
 }
 
-/// A member of a dissemination barrier that counts what it is told, but not for each step.
+/// A member of a dissemination barrier that counts its messages, but not for each step.
 struct AllStepsAlike {
     rank: u32,
     members: u32,
@@ -352,7 +352,7 @@ impl Meets for AllStepsAlike {
 #[test]
 fn a_dissemination_barrier_that_does_not_count_for_each_step() {
     let error = (0..50).find_map(|seed| meet(AllStepsAlike::all(5), 3, seed).err());
-    let error = error.expect("nobody noticed");
+    let error = error.expect("the fault is found");
     assert!(error.contains("before"), "{error}");
 }
 
@@ -396,6 +396,6 @@ impl Meets for Impatient {
 fn a_tree_barrier_that_does_not_wait_for_its_root() {
     let member = |rank| Impatient { rank, members: 4, heard: 0, waits: false, passed: 0 };
     let error = (0..50).find_map(|seed| meet((0..4).map(member).collect(), 3, seed).err());
-    let error = error.expect("nobody noticed");
+    let error = error.expect("the fault is found");
     assert!(error.contains("before"), "{error}");
 }

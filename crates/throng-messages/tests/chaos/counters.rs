@@ -3,8 +3,8 @@
 use crate::host::Chaos;
 use proptest::prelude::*;
 use std::thread;
-use throng::counter::diffracting::Prisms;
 use throng::machine::SplitMix64;
+use throng::structures::counter::diffracting::Prisms;
 use throng_check::history::Call;
 use throng_messages::{
     Address, CombiningShape, Delay, DiffractingShape, Event, Message, Numbers, Plan, Post, Waiting,
@@ -54,7 +54,7 @@ fn plans() -> impl Strategy<Value = Plan> {
     ]
 }
 
-/// The most numbers that a client asks for at a time.
+/// The largest count of numbers that a client asks for at a time.
 fn counts() -> impl Strategy<Value = u64> {
     prop_oneof![Just(1), 2_u64..10, 10_u64..200]
 }
@@ -63,14 +63,14 @@ fn number(call: &Call) -> u64 {
     call.ended.expect("all calls are over").1
 }
 
-/// How often each client asks, in each of a few bursts.
+/// The number of requests of each client, in each of a few bursts.
 fn bursts() -> impl Strategy<Value = Vec<Vec<u32>>> {
     (1_usize..40).prop_flat_map(|clients| {
         prop::collection::vec(prop::collection::vec(0_u32..6, clients), 1..4)
     })
 }
 
-/// What came of a run: who got what, and how many messages it took.
+/// The result of a run: the numbers of each client, and the number of messages.
 fn history(seed: u64) -> (Vec<Vec<u64>>, u64) {
     let shape = DiffractingShape::new(8, Delay::adaptive(20, 100));
     let plan = Plan::diffracting_tree(&DiffractingShape { seed, ..shape }).unwrap();
@@ -113,7 +113,7 @@ proptest! {
         prop_assert!(chaos.is_linearizable());
     }
 
-    /// One role gives them out: whoever asks for several gets them in a row.
+    /// One role gives them out, so a client that asks for several gets them in a row.
     #[test]
     fn numbers_of_central_and_of_combining_trees_are_in_a_row(
         asks in prop::collection::vec(0_u32..6, 1..20),
@@ -141,13 +141,13 @@ proptest! {
         let nodes = plan.len() as u64;
         let mut chaos = Chaos::of(plan, clients, seed);
         prop_assert_eq!(chaos.run(&vec![rounds; clients]), Ok(()));
-        // Everything combines: each but the root asks once a round, and is answered.
+        // All requests combine: each node but the root asks once a round, and is answered.
         let expected = 2 * (clients as u64 + nodes - 1) * u64::from(rounds);
         prop_assert_eq!(chaos.network.total(), expected);
     }
 }
 
-/// Whether any of some runs shows that a structure is not linearizable.
+/// Returns whether any of some runs shows that a structure is not linearizable.
 fn out_of_order(plan: &Plan) -> bool {
     (0..50).any(|seed| {
         let mut chaos = Chaos::of(plan.clone(), 8, seed);
@@ -156,7 +156,7 @@ fn out_of_order(plan: &Plan) -> bool {
     })
 }
 
-/// How many messages it takes until a client that is alone has `count` numbers.
+/// Returns the number of messages until a client that is alone has `count` numbers.
 fn messages_of_batch(plan: &Plan, count: u64) -> u64 {
     let (mut random, mut post) = (SplitMix64::from_state(count), Post::new());
     let mut roles = plan.roles().to_vec();
@@ -259,7 +259,7 @@ fn a_combining_tree_that_waits_for_ever_hangs_when_one_client_stops() {
     assert_eq!(chaos.got.iter().map(Vec::len).collect::<Vec<_>>(), [0, 0, 0, 0, 1, 1, 1, 1]);
 }
 
-/// How many messages all numbers took.
+/// Returns the number of messages for all numbers.
 fn messages(plan: Plan, asks: &[u32]) -> u64 {
     let mut chaos = Chaos::of(plan, asks.len(), 1).patient();
     chaos.run(asks).unwrap();
@@ -279,7 +279,8 @@ fn a_number_takes_as_many_messages_as_the_paper_says() {
         for delay in [Delay::fixed(0), Delay::fixed(50), Delay::adaptive(8, 100)] {
             assert_eq!(messages(tree(width, delay), &[20]), 20 * (2 * depth + 2));
         }
-        // As many as leaves, who wait as long as it takes: every balancer takes one.
+        // As many clients as leaves, which wait as long as it takes: every balancer takes one
+        // message.
         let clients = vec![1; width];
         let all = messages(tree(width, Delay::fixed(1_000_000)), &clients);
         assert_eq!(all, width as u64 * (depth + 2));
@@ -321,7 +322,7 @@ fn traffic_is_what_is_sent() {
         }
     }
     let plan = Plan::combining_tree(&forever).unwrap();
-    assert_eq!(plan.traffic(2).len(), 2 * (2 + 3), "only the way of those who ask");
+    assert_eq!(plan.traffic(2).len(), 2 * (2 + 3), "only messages on the paths of the callers");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A node that dies makes others wait, but nobody gets a number twice.
+//! A node that dies makes others wait, but no number is given twice.
 
 use crate::host::{Chaos, Part, parts};
 use throng::machine::SplitMix64;
@@ -6,7 +6,7 @@ use throng_messages::{
     CombiningShape, Delay, DiffractingShape, Event, Plan, Post, Role, Time, Waiting,
 };
 
-/// A role that dies after so many events.
+/// A role that dies after a number of events.
 struct Mortal {
     role: Role,
     events_left: u64,
@@ -38,7 +38,7 @@ fn nobody_gets_a_number_twice_when_a_role_dies() {
             parts[victim] = Box::new(Mortal { role, events_left: random.below(20) });
             let most = [1, 10][seed as usize % 2];
             let mut chaos = Chaos::new(plan.clone(), parts, 12, seed).at_most(most);
-            // It ends even so: nothing is on its way any more.
+            // It ends nevertheless: no message is in flight any more.
             match chaos.run(&[5; 12]) {
                 Ok(()) => {}
                 Err(error) if error.ends_with("is never answered") => unanswered += 1,

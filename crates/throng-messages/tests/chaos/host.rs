@@ -1,5 +1,5 @@
-//! A host that is as unkind as a host may be: messages of different pairs overtake each other at will,
-//! timers ring late, twice, and after they have lost their meaning.
+//! The worst host that is allowed: messages of different pairs overtake each other at random,
+//! timers ring late, twice, and after they have become obsolete.
 
 use std::collections::BTreeMap;
 use throng::machine::SplitMix64;
@@ -7,7 +7,7 @@ use throng_check::history::Call;
 use throng_check::spec;
 use throng_messages::{Address, Event, Message, Plan, Post, Role, Time, Timer};
 
-/// Something that handles events as a [`Role`] does; broken roles are such.
+/// Handles events like a [`Role`], or like a broken one.
 pub(crate) trait Part {
     fn on(&mut self, event: Event, now: Time, post: &mut Post);
 }
@@ -18,24 +18,24 @@ impl Part for Role {
     }
 }
 
-/// The roles of a plan as they are.
+/// Returns the roles of a plan unchanged.
 pub(crate) fn parts(plan: &Plan) -> Vec<Box<dyn Part>> {
     plan.roles().iter().map(|role| Box::new(role.clone()) as Box<dyn Part>).collect()
 }
 
-/// A message on its way.
+/// A message in flight.
 struct Letter {
     from: Address,
     to: Address,
     message: Message,
 }
 
-/// Messages on their way. Those of a pair arrive in the order in which they were sent, all others in
-/// any order. Half of the networks promise even less: no order at all.
+/// The messages in flight. Those of a pair arrive in the order in which they were sent, all others
+/// in any order. Half of the networks promise even less: no order at all.
 pub(crate) struct Network {
     letters: Vec<Letter>,
     ordered: bool,
-    /// How many were sent by whom.
+    /// The number of messages of each sender.
     pub(crate) sent: BTreeMap<Address, u64>,
 }
 
@@ -72,7 +72,7 @@ struct Ring {
     timer: Timer,
 }
 
-/// A counter, its clients and all that is between them.
+/// A counter, its clients and the network between them.
 pub(crate) struct Chaos {
     plan: Plan,
     parts: Vec<Box<dyn Part>>,
@@ -80,22 +80,23 @@ pub(crate) struct Chaos {
     rings: Vec<Ring>,
     now: Time,
     random: SplitMix64,
-    /// Whether time stands still while there is anything else to do.
+    /// Whether time stands still while there is any other event.
     patient: bool,
-    /// The most numbers that a client asks for at a time.
+    /// The largest count of numbers that a client asks for at a time.
     most: u64,
-    /// What each client has got.
+    /// The numbers of each client.
     pub(crate) got: Vec<Vec<u64>>,
     waits: Vec<Option<Wait>>,
-    /// How many requests have been made, and how many ended: the time of `calls`.
+    /// The number of requests made, plus the number of requests ended: the time of `calls`.
     ticks: u64,
-    /// Each number as the result of a call of its own; those of one request have the same start and end.
+    /// Each number as the result of a call of its own; those of one request have the same start and
+    /// end.
     pub(crate) calls: Vec<Call>,
-    /// How many numbers each role has sent to clients.
+    /// For each role, the count of numbers that it has sent to clients.
     given: BTreeMap<Address, u64>,
 }
 
-/// A request that is not answered yet, or not all of it.
+/// A request that is not completely answered yet.
 struct Wait {
     started: u64,
     missing: u64,
@@ -131,12 +132,13 @@ impl Chaos {
         Chaos { patient: true, ..self }
     }
 
-    /// Clients ask for 1 to `most` numbers at a time.
+    /// Lets clients ask for 1 to `most` numbers at a time.
     pub(crate) fn at_most(self, most: u64) -> Self {
         Chaos { most, ..self }
     }
 
-    /// Has each client ask so many times, until everything is at rest; checks what must hold then.
+    /// Lets each client ask the number of times in `asks`, until no event is left. Checks what must
+    /// hold then.
     pub(crate) fn run(&mut self, asks: &[u32]) -> Result<(), String> {
         let mut left = asks.to_vec();
         for _ in 0..1_000_000 {
@@ -154,7 +156,7 @@ impl Chaos {
         Err("it does not come to rest".to_string())
     }
 
-    /// A random client asks, if it wants to and may.
+    /// Lets a random client ask, if it wants to and may.
     fn ask_any(&mut self, left: &mut [u32]) {
         let client = self.random.below(left.len() as u64) as usize;
         self.ask(client, left);
@@ -173,7 +175,7 @@ impl Chaos {
         may
     }
 
-    /// Nothing else is left to do: a client asks, or time goes on to the next ring.
+    /// Lets a client ask, or advances time to the next ring, because no other event is left.
     fn ask_or_wait(&mut self, left: &mut [u32]) -> bool {
         if (0..left.len()).any(|client| self.ask(client, left)) {
             return true;
@@ -202,7 +204,7 @@ impl Chaos {
         true
     }
 
-    /// Delivers a message, if one is on its way.
+    /// Delivers a message if one is in flight.
     fn deliver(&mut self) -> Result<bool, String> {
         let Some((to, message)) = self.network.deliver(&mut self.random) else { return Ok(false) };
         match (to, message) {
@@ -231,7 +233,7 @@ impl Chaos {
         Ok(())
     }
 
-    /// Whether no request got a smaller number than one that was over before it began.
+    /// Returns whether no request got a smaller number than one that was over before it began.
     pub(crate) fn is_linearizable(&self) -> bool {
         spec::check_linearizable(&self.calls).is_ok()
     }
@@ -250,9 +252,9 @@ impl Chaos {
         }
     }
 
-    /// At rest all requests are answered, and at each moment until then no more numbers were missing than
-    /// were asked for: now they are exactly 0..m-1. So dispenser i of w has given out one for each number
-    /// below m that leaves i when divided by w: a step.
+    /// Checks that all requests are answered. At each moment until then no more numbers were
+    /// missing than were asked for, so now they are exactly 0..m-1. So dispenser i of w has given
+    /// out one number for each number below m with remainder i modulo w: a step.
     fn check_rest(&self) -> Result<(), String> {
         if let Some(client) = self.waits.iter().position(Option::is_some) {
             return Err(format!("client {client} is never answered"));

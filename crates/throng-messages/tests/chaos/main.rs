@@ -1,4 +1,4 @@
-//! The structures under a host that does its worst, and broken ones that it must find out.
+//! The structures under the worst host that is allowed, and broken structures that it must expose.
 
 mod barriers;
 mod broken;

@@ -1,4 +1,4 @@
-//! Microseconds a round, and what waiting costs.
+//! Microseconds a round, and the cost of waiting.
 
 use crate::{Ranks, Sheet, gather};
 use mpi::traits::CommunicatorCollectives;
@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use throng_mpi::{Barrier, BarrierKind};
 
-/// What is measured.
+/// A barrier that is measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Row {
     Mpi,
@@ -32,7 +32,7 @@ impl fmt::Display for Row {
     }
 }
 
-/// Rounds for a while, checked: nobody came out of a round before everybody had gone in.
+/// Runs rounds for a while, and checks that no rank left a round before all had come.
 pub(crate) fn run(ranks: &Ranks, row: Row, rounds: usize, sheet: &mut Sheet) {
     let mut barrier = match row {
         Row::Mpi => None,
@@ -78,12 +78,12 @@ pub(crate) fn run(ranks: &Ranks, row: Row, rounds: usize, sheet: &mut Sheet) {
     }
 }
 
-/// All ranks run on one machine, whose clock they share.
+/// Checks the rounds. All ranks run on one machine, whose clock they share.
 fn check(came: &[u64], went: &[u64], rounds: usize) {
     for round in 0..rounds {
         let last_came = came.iter().skip(round).step_by(rounds).max();
         let first_went = went.iter().skip(round).step_by(rounds).min();
-        assert!(last_came <= first_went, "somebody was let through in round {round}");
+        assert!(last_came <= first_went, "a member passed too early in round {round}");
     }
 }
 

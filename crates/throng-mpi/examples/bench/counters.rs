@@ -1,4 +1,4 @@
-//! Numbers a second, and how long one takes.
+//! Numbers a second, and the latency of one.
 
 use crate::peer::Window;
 use crate::{Ranks, Sheet, gather};
@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use throng_mpi::{Counter, Shape};
 
-/// Who asks while it is measured.
+/// The ranks that ask during the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Load {
     /// All ranks, as fast as they can.
@@ -17,7 +17,7 @@ pub(crate) enum Load {
     One,
 }
 
-/// What is measured.
+/// A counter that is measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Row {
     FetchAndOp,
@@ -44,14 +44,14 @@ impl fmt::Display for Row {
     }
 }
 
-/// What one rank saw.
+/// The measurements of one rank.
 struct Drawn {
     numbers: Vec<u64>,
     took_ns: Vec<u64>,
     elapsed: Duration,
 }
 
-/// One run: measured, and checked to have given out exactly 0..m-1.
+/// Runs one measurement, and checks that exactly 0..m-1 were given out.
 pub(crate) fn run(ranks: &Ranks, row: Row, load: Load, time: Duration, sheet: &mut Sheet) {
     let drawn = match row {
         Row::FetchAndOp => {
@@ -88,7 +88,7 @@ pub(crate) fn run(ranks: &Ranks, row: Row, load: Load, time: Duration, sheet: &m
         "thousand numbers a second",
         all as f64 / elapsed / 1e3,
     );
-    // Of what it would have if all got the same.
+    // As a share of an equal division.
     let least = -gather::largest(&ranks.world, -(drawn.numbers.len() as f64));
     let fair = all as f64 / f64::from(ranks.count);
     if load == Load::All {
@@ -109,7 +109,7 @@ fn draw(ranks: &Ranks, load: Load, time: Duration, mut next: impl FnMut() -> u64
     ranks.world.barrier();
     let start = Instant::now();
     if load == Load::One && ranks.rank != ranks.count - 1 {
-        // Computing, as far as MPI can tell, and without taking the cores from who is measured.
+        // Computing, as far as MPI can tell, without taking the cores from the measured rank.
         thread::sleep(time);
     } else {
         let mut now = start;

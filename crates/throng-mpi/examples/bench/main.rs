@@ -24,7 +24,7 @@ pub(crate) struct Ranks {
     pub(crate) count: u32,
 }
 
-/// What was measured.
+/// The measurements.
 #[derive(Default)]
 pub(crate) struct Sheet {
     values: Vec<Value>,
@@ -86,7 +86,7 @@ impl Sheet {
     }
 }
 
-/// What was asked for.
+/// The arguments of the command line.
 struct Arguments {
     repetitions: usize,
     time: Duration,
@@ -130,9 +130,9 @@ fn main() {
         eprintln!("error: {error}");
         std::process::exit(2);
     });
-    // What MPI has may be faster where it knows that there is one thread only.
+    // MPI's own operations may be faster if MPI knows that there is only one thread.
     let level = if arguments.peers { Threading::Single } else { Threading::Multiple };
-    let (universe, _) = mpi::initialize_with_threading(level).expect("nobody else initialises MPI");
+    let (universe, _) = mpi::initialize_with_threading(level).expect("MPI is not initialised yet");
     let world = universe.world();
     let ranks = Ranks { rank: world.rank() as u32, count: world.size() as u32, world };
     let mut sheet = Sheet::default();

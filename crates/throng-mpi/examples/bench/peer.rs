@@ -15,17 +15,18 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Collective. Nothing where this MPI has no windows: Open MPI 4.1 has none over TCP for programs
-    /// whose threads may all call it.
+    /// Creates a window. Collective. Returns `None` if this MPI has no windows: Open MPI 4.1 has
+    /// none over TCP for programs whose threads may all call it.
     pub(crate) fn new(world: &SimpleCommunicator) -> Option<Self> {
-        // SAFETY: the communicator is live; the handler is one of MPI's own, a static of C that nobody
-        // writes. Whoever else uses the communicator here checks nothing and would notice as little.
+        // SAFETY: the communicator is live; the handler is one of MPI's own, a static of C that is
+        // never written. Other users of the communicator here check no errors, so the handler makes
+        // no difference to them.
         check(unsafe { ffi::MPI_Comm_set_errhandler(world.as_raw(), ffi::RSMPI_ERRORS_RETURN) });
         let bytes = if world.rank() == 0 { size_of::<u64>() } else { 0 };
         let mut base = ptr::null_mut::<u64>();
         let mut window = MaybeUninit::uninit();
-        // SAFETY: MPI gives `bytes` of memory, and writes where to the pointer that it is told as
-        // if it were one to void; there is room for the handle.
+        // SAFETY: MPI allocates `bytes` of memory, and writes their address to the pointer as if it
+        // were one to void; there is room for the handle.
         let code = unsafe {
             ffi::MPI_Win_allocate(
                 bytes as ffi::MPI_Aint,
@@ -42,7 +43,7 @@ impl Window {
         // SAFETY: MPI_Win_allocate has succeeded.
         let window = unsafe { window.assume_init() };
         if world.rank() == 0 {
-            // SAFETY: it is the word that MPI has given, and nobody reads it yet.
+            // SAFETY: it is the word that MPI has allocated, and no rank reads it yet.
             unsafe { base.write(0) };
         }
         // SAFETY: the window is live; the epoch ends before it is freed.
@@ -50,17 +51,17 @@ impl Window {
         Some(Window { window })
     }
 
-    /// Makes rank 0's first write known. To be followed by a meeting of all ranks.
+    /// Makes rank 0's first write visible. All ranks must meet afterwards.
     pub(crate) fn sync(&self) {
         // SAFETY: the window is live and locked.
         check(unsafe { ffi::MPI_Win_sync(self.window) });
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub(crate) fn next(&self) -> u64 {
         let (one, mut number) = (1_u64, 0_u64);
-        // SAFETY: both words live until MPI_Win_flush says that the operation is done; the target is
-        // the one word of rank 0.
+        // SAFETY: both words live until MPI_Win_flush reports that the operation is done; the
+        // target is the one word of rank 0.
         let code = unsafe {
             ffi::MPI_Fetch_and_op(
                 (&raw const one).cast::<c_void>(),
@@ -78,11 +79,11 @@ impl Window {
         number
     }
 
-    /// Collective.
+    /// Frees the window. Collective.
     pub(crate) fn free(mut self) {
         // SAFETY: the epoch that `new` began.
         check(unsafe { ffi::MPI_Win_unlock_all(self.window) });
-        // SAFETY: the window is live, and nobody has a copy of the handle.
+        // SAFETY: the window is live, and there is no copy of the handle.
         check(unsafe { ffi::MPI_Win_free(&raw mut self.window) });
     }
 }

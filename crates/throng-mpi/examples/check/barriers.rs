@@ -1,4 +1,4 @@
-//! Barriers on ranks that behave.
+//! Barriers on ranks that do not fail.
 
 use crate::{Ranks, gather};
 use rustix::time::{ClockId, clock_gettime};
@@ -11,13 +11,13 @@ pub(crate) const KINDS: [BarrierKind; 3] =
 
 pub(crate) fn all(ranks: &Ranks) {
     for kind in KINDS {
-        ranks.test(&format!("{kind:?}: nobody passes before all have come"), |r| meet(r, kind));
-        ranks
-            .test(&format!("{kind:?}: who waits for one that has left is told"), |r| left(r, kind));
+        ranks.test(&format!("{kind:?}: no rank passes before all have arrived"), |r| meet(r, kind));
+        ranks.test(&format!("{kind:?}: a wait for a rank that has left fails"), |r| left(r, kind));
     }
 }
 
-/// All ranks run on one machine, whose clock they share: everybody comes out after everybody went in.
+/// Checks that all ranks leave after all have come. All ranks run on one machine, whose clock they
+/// share.
 fn meet(ranks: &Ranks, kind: BarrierKind) {
     const ROUNDS: usize = 150;
     let mut barrier = Barrier::new(&ranks.world, kind).expect("all are here");

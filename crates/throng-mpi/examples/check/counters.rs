@@ -1,4 +1,4 @@
-//! Counters on ranks that behave.
+//! Counters on ranks that do not fail.
 
 use crate::{Ranks, gather};
 use mpi::point_to_point::{Destination, Source};
@@ -18,7 +18,8 @@ pub(crate) const SHAPES: [Shape; 6] = [
 
 pub(crate) fn all(ranks: &Ranks) {
     for shape in SHAPES {
-        // As many in all whatever the number of ranks: with more ranks than cores each takes longer.
+        // The same number in all whatever the number of ranks: with more ranks than cores each call
+        // takes longer.
         let each = 1200 / ranks.count as usize;
         ranks.test(&format!("{shape}, 1 thread a rank"), |ranks| draw(ranks, shape, 1, each));
         ranks.test(&format!("{shape}, 3 threads a rank"), |ranks| draw(ranks, shape, 3, each / 3));
@@ -35,7 +36,7 @@ pub(crate) fn all(ranks: &Ranks) {
     ranks.test("a shape that does not exist is refused", no_such_shape);
 }
 
-/// For emulated hosts, where all takes longer.
+/// Fewer tests, for emulated hosts, on which all takes longer.
 pub(crate) fn short(ranks: &Ranks) {
     for shape in SHAPES {
         ranks.test(&format!("{shape}, 2 threads a rank"), |ranks| draw(ranks, shape, 2, 100));
@@ -43,7 +44,8 @@ pub(crate) fn short(ranks: &Ranks) {
     ranks.test("ranks leave Up, the rest goes on", |ranks| leave(ranks, Order::Up));
 }
 
-/// Every thread draws; all numbers are there. Of those that promise order, each thread sees it.
+/// Every thread draws, and all numbers must be there. If the shape promises order, each thread must
+/// see it.
 fn draw(ranks: &Ranks, shape: Shape, threads: u32, each: usize) {
     let options = Options::new().threads(threads);
     let counter = Counter::with_options(&ranks.world, &shape, &options).expect("all are here");
@@ -81,7 +83,8 @@ enum Order {
     Down,
 }
 
-/// One rank after the other leaves; those that stay go on drawing from the roles of those that left.
+/// Ranks leave one after the other. The remaining ones continue to draw from the roles of those
+/// that left.
 fn leave(ranks: &Ranks, order: Order) {
     let stays = match order {
         Order::Up => ranks.rank,
@@ -109,7 +112,7 @@ fn uneven(ranks: &Ranks) {
     }
 }
 
-/// A message for anybody with any tag waits in the user's communicator all the while.
+/// A message for any rank with any tag waits in the user's communicator all the while.
 fn others_messages(ranks: &Ranks) {
     let next = ((ranks.rank + 1) % ranks.count) as i32;
     ranks.world.process_at_rank(next).send_with_tag(&ranks.rank, 1);

@@ -1,4 +1,4 @@
-//! MPI initialised for less than any thread at any time: no service thread.
+//! MPI initialised for a thread level below `Multiple`: no service thread.
 
 use crate::{Ranks, gather};
 use mpi::Threading;
@@ -25,8 +25,8 @@ pub(crate) fn all(ranks: &Ranks, level: Threading) {
 
 const PATIENCE: Duration = Duration::from_millis(400);
 
-/// A structure that all ranks make, the last one from a thread that may not call MPI. The others would wait
-/// for it in the collective call; all are told instead.
+/// Tests a structure that all ranks make, the last one from a thread that may not call MPI. The
+/// others would wait for it in the collective call; instead all get an error.
 fn refused<T>(ranks: &Ranks, new: fn(&SimpleCommunicator) -> Result<T, Error>) {
     let start = Instant::now();
     let error = if ranks.rank == ranks.count - 1 {
@@ -48,7 +48,8 @@ fn barrier(world: &SimpleCommunicator) -> Result<Barrier, Error> {
     Barrier::with_options(world, BarrierKind::Dissemination, &options)
 }
 
-/// A program that ends when its structure cannot be made: MPI is finalised though arrivals hold.
+/// Tests a program that ends when its structure cannot be made: MPI is finalised although arrivals
+/// hold.
 pub(crate) fn refused_and_over(ranks: &Ranks) {
     refused(ranks, counter);
     if ranks.rank == 0 {
@@ -71,8 +72,8 @@ fn refused_once(ranks: &Ranks) {
     }
 }
 
-/// With so little patience a rank gives up several times before all have agreed, and while they duplicate the
-/// communicator.
+/// With so short a patience a rank gives up several times before all have agreed, and while they
+/// duplicate the communicator.
 fn give_up_often(ranks: &Ranks) {
     let options = Options::new().patience(Duration::from_micros(1));
     let mut given_up = 0;
@@ -83,15 +84,17 @@ fn give_up_often(ranks: &Ranks) {
                 made => break made.expect("all agree"),
             }
         };
-        // Nor has it the patience to wait until all have left.
+        // Its patience is also too short to wait until all have left.
         let _ = counter.finish();
     }
     assert!(gather::largest(&ranks.world, f64::from(given_up)) > 20.0);
 }
 
-/// Until all ranks are here: one may be late, on a machine that is busy with other things.
+/// Tries again until all ranks are here: one may be late, on a machine that is busy with other
+/// programs.
 fn try_again<T>(ranks: &Ranks, new: fn(&SimpleCommunicator) -> Result<T, Error>) -> T {
-    // The last rank was refused at once. If it came back before the others give up, they need not.
+    // The last rank was refused at once. If it came back before the others give up, they would not
+    // have to.
     thread::sleep(if ranks.rank == ranks.count - 1 { 3 * PATIENCE } else { 2 * PATIENCE });
     for _ in 0..20 {
         match new(&ranks.world) {
@@ -117,7 +120,7 @@ fn meet(ranks: &Ranks) {
     }
 }
 
-/// Rank 0, which has the only role, computes; rank 1 wants a number meanwhile.
+/// Rank 0, which has the only role, computes; rank 1 asks for a number meanwhile.
 fn delay(ranks: &Ranks, progress: bool) {
     const COMPUTES: Duration = Duration::from_millis(300);
     let counter = Counter::new(&ranks.world, &Shape::Central).expect("all are here");
@@ -139,7 +142,7 @@ fn delay(ranks: &Ranks, progress: bool) {
             if progress {
                 assert!(took < COMPUTES / 2, "{took:?}");
             } else {
-                // Begun a little later than rank 0.
+                // It began a little later than rank 0.
                 assert!(took > COMPUTES / 2, "{took:?}");
             }
         }
@@ -149,7 +152,8 @@ fn delay(ranks: &Ranks, progress: bool) {
     barrier.finish().expect("all leave");
 }
 
-/// Any thread may call where calls are serialized; no other than the main thread where they are not.
+/// Checks that any thread may call if calls are serialized, and only the main thread if they are
+/// not.
 fn other_thread(ranks: &Ranks, level: Threading) {
     let counter = Counter::new(&ranks.world, &Shape::Central).expect("all are here");
     let number = thread::scope(|scope| scope.spawn(|| counter.next()).join().expect("no panic"));

@@ -1,5 +1,5 @@
-//! Ranks that stop, die or panic. What mpirun itself does when a rank dies is in `docs/cluster.md`;
-//! here it was told to let the others live.
+//! Ranks that stop, die or panic. `docs/cluster.md` describes what mpirun itself does when a rank
+//! dies; here an option makes it leave the other ranks running.
 
 use crate::{Ranks, gather};
 use std::process::{Command, exit};
@@ -9,16 +9,16 @@ use throng_mpi::{Barrier, BarrierKind, Counter, Error, Options, Shape};
 
 const PATIENCE: Duration = Duration::from_millis(600);
 
-/// Nobody waits longer than this for somebody who is not there: patience, a part of it before the
-/// first question, and some time for a busy machine.
+/// The longest wait for a rank that does not answer: the patience, a part of it before the first
+/// question, and some time for a busy machine.
 const LIMIT: Duration = Duration::from_secs(3);
 
 fn options() -> Options {
     Options::new().patience(PATIENCE)
 }
 
-/// Rank 0, which gives out the numbers, is stopped and goes on later: calls fail meanwhile, and nothing
-/// is lost.
+/// Rank 0, which gives out the numbers, is stopped and continues later: calls fail meanwhile, and
+/// no number is lost.
 pub(crate) fn stops(ranks: &Ranks) {
     ranks.test(
         "a rank that stops makes calls fail, and nothing is lost when it goes on",
@@ -37,7 +37,7 @@ pub(crate) fn stops(ranks: &Ranks) {
                 thread::sleep(Duration::from_millis(100));
                 expect_no_answer(|| counter.next().map(|number| numbers.push(number)), 0);
                 expect_no_answer(|| barrier.wait(), 0);
-                // All have seen it when the last, which comes late, lets it go on.
+                // All have seen it when the last rank, which comes late, lets it continue.
                 if ranks.rank == ranks.count - 1 {
                     thread::sleep(2 * PATIENCE + LIMIT / 3);
                     signal("CONT", process);
@@ -47,23 +47,24 @@ pub(crate) fn stops(ranks: &Ranks) {
             numbers.extend((0..50).map(|_| go_on(|| counter.next())));
             barrier.finish().expect("all leave");
             counter.finish().expect("all leave");
-            // Of those who gave up, each question was answered to its next caller: none is lost.
+            // Each question of a call that failed was answered to the next caller of that rank, so
+            // no number is lost.
             gather::are_all_there(&ranks.world, &numbers).expect("0..m-1");
         },
     );
 }
 
-/// How a rank goes.
+/// How a rank disappears.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Way {
     Exit,
     Kill,
-    /// Its host loses the network; for hosts that are emulated.
+    /// Its host loses the network; for emulated hosts.
     Cut,
 }
 
-/// The last rank goes without a word. The others are told, whatever they wait for. Only rank 0 prints,
-/// and nobody ends MPI: that would wait for the dead.
+/// The last rank disappears without a message. The others get an error, whatever they wait for.
+/// Only rank 0 prints, and no rank finalises MPI, which would wait for the dead rank.
 pub(crate) fn vanishes(ranks: &Ranks, way: Way) {
     let last = ranks.count - 1;
     let new =
@@ -79,7 +80,7 @@ pub(crate) fn vanishes(ranks: &Ranks, way: Way) {
             Way::Kill => signal("KILL", std::process::id()),
             Way::Cut => {
                 run("ip link set eth0 down");
-                // Nobody can end it any more.
+                // No other rank can end it any more.
                 thread::sleep(4 * LIMIT);
                 exit(0);
             }
@@ -88,24 +89,26 @@ pub(crate) fn vanishes(ranks: &Ranks, way: Way) {
     expect_no_answer(|| barrier.wait(), last);
     expect_no_answer(|| (0..1000).try_for_each(|_| spread.next().map(drop)), last);
     for _ in 0..100 {
-        central.next().expect("who is needed is there");
+        central.next().expect("the needed ranks are there");
     }
     for end in [barrier.finish(), spread.finish(), central.finish()] {
-        // Rank 0 misses the dead one and tells the others.
+        // Rank 0 misses the dead rank and reports it to the others.
         assert!(
             matches!(end, Err(Error::NoAnswer { rank, .. } | Error::Gone { rank }) if rank == last),
             "{end:?}"
         );
     }
     if ranks.rank == 0 {
-        println!("test a rank that goes by {way:?} is named to who waits for it ... ok");
+        println!(
+            "test a rank that is lost by {way:?} is named to the ranks that wait for it ... ok"
+        );
     }
-    // The others may be a little behind, and mpirun ends them when somebody is gone.
+    // The others may be a little behind, and mpirun ends them when a rank has exited.
     thread::sleep(Duration::from_millis(500));
     exit(0);
 }
 
-/// A rank panics: unwinding tells the others at once.
+/// A rank panics: unwinding reports that to the others at once.
 pub(crate) fn panics(ranks: &Ranks) {
     let last = ranks.count - 1;
     let counter = Counter::new(&ranks.world, &Shape::CountingNetwork { width: 8 });
@@ -129,7 +132,7 @@ pub(crate) fn panics(ranks: &Ranks) {
     assert_eq!(barrier.finish(), Err(Error::Gone { rank: last }));
     assert_eq!(counter.finish(), Err(Error::Gone { rank: last }));
     if ranks.rank == 0 {
-        println!("test a rank that panics is named to who waits for it ... ok");
+        println!("test a rank that panics is named to the ranks that wait for it ... ok");
     }
 }
 
@@ -144,7 +147,7 @@ fn expect_no_answer(mut call: impl FnMut() -> Result<(), Error>, missing: u32) {
     assert!(start.elapsed() < LIMIT, "given up after {:?} only", start.elapsed());
 }
 
-/// Calls again while the rank is still stopped.
+/// Repeats a call while the rank is still stopped.
 fn go_on<T>(mut call: impl FnMut() -> Result<T, Error>) -> T {
     let start = Instant::now();
     loop {
@@ -156,7 +159,7 @@ fn go_on<T>(mut call: impl FnMut() -> Result<T, Error>) -> T {
     }
 }
 
-/// By the shell's command: no need for another library.
+/// By the shell's command, so that no other library is needed.
 fn signal(name: &str, process: u32) {
     run(&format!("kill -{name} {process}"));
     // A stop takes effect a little later.

@@ -1,8 +1,8 @@
 //! The tests that need ranks: `crates/throng-mpi/check` runs them all.
 //!
-//! `mpirun -n 4 check together` runs those for ranks that behave; the other scenarios are for thread
-//! levels and for ranks that stop, die or panic. Rank 0 prints a line for each test that passed; a rank
-//! where one fails ends them all.
+//! `mpirun -n 4 check together` runs the tests for ranks that do not fail; the other scenarios are
+//! for thread levels and for ranks that stop, die or panic. Rank 0 prints a line for each test that
+//! passed; a rank on which one fails ends them all.
 
 mod barriers;
 mod counters;
@@ -44,7 +44,7 @@ fn main() {
         _ => Threading::Multiple,
     };
     let (universe, got) =
-        mpi::initialize_with_threading(level).expect("nobody else initialises MPI");
+        mpi::initialize_with_threading(level).expect("MPI is not initialised yet");
     assert!(got >= level, "this MPI does not give {level:?}");
     let world = universe.world();
     let ranks = Ranks { rank: world.rank() as u32, count: world.size() as u32, world };
@@ -74,14 +74,15 @@ fn main() {
     }
 }
 
-/// A test that fails on one rank would leave the others waiting.
+/// Ends all ranks on a panic. Otherwise a test that fails on one rank would leave the others
+/// waiting.
 fn end_all_on_panic(ranks: &Ranks) {
     let rank = ranks.rank;
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         before(info);
         eprintln!("rank {rank}: the test failed");
-        // By way of the process: MPI may not be called from every thread.
+        // By exiting the process: MPI may not be called from every thread.
         std::process::exit(1);
     }));
 }

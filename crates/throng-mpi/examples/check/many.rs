@@ -1,5 +1,5 @@
-//! Several numbers by one call, judged by the specifications: all ranks are on one machine, and their
-//! clock is the same.
+//! Several numbers by one call, checked by the specifications. All ranks are on one machine and
+//! share its clock.
 
 use crate::{Ranks, counters, gather};
 use rustix::time::{ClockId, clock_gettime};
@@ -10,7 +10,7 @@ use throng_mpi::{Counter, Options, Shape};
 
 pub(crate) fn all(ranks: &Ranks) {
     for shape in counters::SHAPES {
-        // As many calls in all whatever the number of ranks.
+        // The same number of calls in all, whatever the number of ranks.
         let each = 300 / ranks.count;
         ranks.test(&format!("{shape}, many at a time"), |ranks| draw(ranks, shape, 1, each));
         let name = format!("{shape}, many at a time, 3 threads a rank");
@@ -19,7 +19,7 @@ pub(crate) fn all(ranks: &Ranks) {
     ranks.test("a million numbers by one call", a_million);
 }
 
-/// For emulated hosts, where all takes longer.
+/// Fewer tests, for emulated hosts, on which all takes longer.
 pub(crate) fn short(ranks: &Ranks) {
     for shape in counters::SHAPES {
         ranks.test(&format!("{shape}, many at a time"), |ranks| draw(ranks, shape, 2, 30));
@@ -29,7 +29,8 @@ pub(crate) fn short(ranks: &Ranks) {
 /// Start, end and number.
 type Drawn = [u64; 3];
 
-/// Every thread draws one number or several; what all ranks drew keeps what the shape promises.
+/// Every thread draws one number or several. The numbers of all ranks must keep the promises of the
+/// shape.
 fn draw(ranks: &Ranks, shape: Shape, threads: u32, each: u32) {
     let options = Options::new().threads(threads);
     let counter = Counter::with_options(&ranks.world, &shape, &options).expect("all are here");
@@ -78,7 +79,8 @@ fn a_million(ranks: &Ranks) {
         assert!(counter.next_many(0).expect("nothing is asked for").is_empty());
         let numbers = counter.next_many(MANY).expect("all answer");
         counter.finish().expect("all leave");
-        // Each number of all ranks once: as many as there are, the sum is right, and so is that of the squares.
+        // Each number of all ranks once: their count is right, their sum is right, and so is that
+        // of the squares.
         let (mut sum, mut squares) = (0_u64, 0_u64);
         for number in numbers {
             sum += number;

@@ -1,4 +1,4 @@
-//! Ranks that have nothing to do.
+//! Ranks that are idle.
 
 use crate::{Ranks, gather};
 use rustix::time::{ClockId, clock_gettime};
@@ -11,7 +11,7 @@ pub(crate) fn all(ranks: &Ranks) {
     ranks.test("a rank that waits for long does not burn a core", waits);
 }
 
-/// Of a core, in percent.
+/// The largest use of a core, in percent.
 const MOST: f64 = 10.0;
 
 fn idle(ranks: &Ranks) {
@@ -23,7 +23,7 @@ fn idle(ranks: &Ranks) {
     let start = Instant::now();
     counter.next().expect("all answer");
     let first = start.elapsed();
-    // Only rank 0 has a role, so what it used is the price of being there for others.
+    // Only rank 0 has a role, so its use is the cost of serving others.
     let worst = gather::largest(&ranks.world, percent);
     let slowest = gather::largest(&ranks.world, first.as_secs_f64());
     if ranks.rank == 0 {
@@ -52,7 +52,7 @@ fn waits(ranks: &Ranks) {
     barrier.finish().expect("all leave");
 }
 
-/// What this process has used.
+/// Returns the processor time of this process.
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

@@ -1,11 +1,11 @@
-//! What all ranks have, at every rank. For the tests and the benchmark.
+//! Values of all ranks, gathered at every rank, for the tests and the benchmark.
 
 use mpi::datatype::PartitionMut;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives, Equivalence};
 use std::time::Duration;
 
-/// The lists of all ranks, one after the other.
+/// Returns the lists of all ranks, one after the other.
 pub(crate) fn all<T: Equivalence + Clone + Default>(
     world: &SimpleCommunicator,
     mine: &[T],
@@ -27,7 +27,7 @@ pub(crate) fn all<T: Equivalence + Clone + Default>(
     everything
 }
 
-/// Whether the numbers of all ranks are 0..m-1, each once; and m.
+/// Checks that the numbers of all ranks are 0..m-1, each once, and returns m.
 pub(crate) fn are_all_there(world: &SimpleCommunicator, mine: &[u64]) -> Result<usize, String> {
     let mut numbers = all(world, mine);
     numbers.sort_unstable();
@@ -37,12 +37,12 @@ pub(crate) fn are_all_there(world: &SimpleCommunicator, mine: &[u64]) -> Result<
     }
 }
 
-/// The largest of what the ranks say.
+/// Returns the largest value of all ranks.
 pub(crate) fn largest(world: &SimpleCommunicator, mine: f64) -> f64 {
     all(world, &[mine]).into_iter().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Meets, and lets the others run meanwhile: waiting inside MPI takes a core a rank.
+/// Meets, and yields meanwhile: waiting inside MPI takes a core for each rank.
 pub(crate) fn meet(world: &SimpleCommunicator) {
     let mut request = world.immediate_barrier();
     loop {

@@ -1,5 +1,5 @@
-//! What a rank does for each message and each poll, by the number of ranks: one engine over a link of memory,
-//! without MPI and without a network.
+//! The work of a rank for each message and each poll, by the number of ranks: one engine over a
+//! link of memory, without MPI and without a network.
 //!
 //! `cargo test --release -p throng-mpi --lib cost -- --ignored --nocapture` prints a table.
 
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The time between two polls of a thread that waits.
 const POLL_NS: u64 = 1_000;
 
-/// What has arrived, and how many packets were sent.
+/// The packets that have arrived, and the number of packets sent.
 #[derive(Default)]
 struct Memory {
     arrived: VecDeque<(u32, Words)>,
@@ -61,7 +61,7 @@ fn barrier(me: u32, ranks: u32) -> Engine<Memory, Meeting> {
     Engine::new(Memory::default(), (me, ranks), NONCE, Meeting::new(member), PATIENCE)
 }
 
-/// Nanoseconds that one of `count` steps takes: the least of some runs.
+/// Returns the nanoseconds of one of `count` steps: the least of some runs.
 fn least_ns(count: u64, mut steps: impl FnMut()) -> f64 {
     let run = |_| {
         let start = Instant::now();
@@ -71,7 +71,8 @@ fn least_ns(count: u64, mut steps: impl FnMut()) -> f64 {
     (0..9).map(run).fold(f64::INFINITY, f64::min)
 }
 
-/// Requests of all ranks for a number, answered by the one rank that gives them out.
+/// Returns the time of a request for a number, from all ranks in turn, answered by the one rank
+/// that gives them out.
 fn message_ns(ranks: u32) -> f64 {
     const MESSAGES: u64 = 100_000;
     let mut engine = counter(Shape::Central, 0, ranks);
@@ -91,7 +92,7 @@ fn message_ns(ranks: u32) -> f64 {
     })
 }
 
-/// A poll that finds nothing, by a thread that waits.
+/// Returns the time of a poll that finds nothing, by a thread that waits.
 fn poll_ns<P: Part>(engine: &mut Engine<Memory, P>, need: Need) -> f64 {
     const POLLS: u64 = 10_000;
     let mut now_ns = 0;
@@ -123,7 +124,8 @@ fn leave_poll_ns(ranks: u32) -> f64 {
     poll_ns(&mut engine, Need::Leave)
 }
 
-/// Signs of life that one rank asks for in half the patience, while it waits for a barrier and no rank answers.
+/// Returns the number of signs of life that one rank asks for in half the patience, while it waits
+/// for a barrier and no rank answers.
 fn pings(ranks: u32) -> f64 {
     let mut engine = barrier(1, ranks);
     engine.act(0, |part, post| part.arrive(thread::current(), post));
@@ -134,7 +136,7 @@ fn pings(ranks: u32) -> f64 {
     (engine.link.sent.get() - before) as f64
 }
 
-/// Finding a rank for each role.
+/// Returns the time to find a rank for each role.
 fn placement_us(ranks: u32) -> f64 {
     let plan = Shape::for_ranks(ranks).plan(ranks, &Options::new()).expect("the shape is good");
     least_ns(1, || drop(black_box(place(&plan, ranks, ranks)))) / 1e3

@@ -17,7 +17,7 @@ mod missing;
 
 const PATIENCE: Duration = Duration::from_micros(1_000);
 
-/// What is on its way to each rank.
+/// The packets in flight to each rank.
 type Network = Rc<RefCell<Vec<VecDeque<(u32, Words)>>>>;
 
 struct Wire {
@@ -44,7 +44,7 @@ impl Link for Wire {
     fn abandon(&mut self) {}
 }
 
-/// Ranks, the time, and who is stopped.
+/// The ranks, the time, and the ranks that are stopped.
 struct Cluster<P> {
     engines: Vec<Engine<Wire, P>>,
     now_ns: u64,
@@ -62,7 +62,7 @@ impl<P: Part> Cluster<P> {
         Cluster { engines: (0..ranks).map(engine).collect(), now_ns: 0, stopped: Vec::new() }
     }
 
-    /// All that run look, some time later.
+    /// Lets all running ranks look, some time later.
     fn pass(&mut self) {
         self.now_ns += 10_000;
         for rank in 0..self.engines.len() {
@@ -155,7 +155,7 @@ fn every_shape_hands_out_each_number_once() {
             for _ in 0..20 {
                 let answers: Vec<_> = (0..ranks).map(|rank| cluster.ask(rank)).collect();
                 for (rank, answer) in (0..).zip(answers) {
-                    numbers.push(cluster.number(rank, &answer).expect("everybody is there"));
+                    numbers.push(cluster.number(rank, &answer).expect("all ranks are there"));
                 }
             }
             numbers.sort_unstable();
@@ -208,12 +208,12 @@ fn numbers_of_a_call_that_failed_go_to_the_next_callers() {
     // The answer has not come yet: its first numbers go to the next caller, the others stay.
     let next = cluster.ask(2);
     assert_eq!(cluster.numbers(2, &next, 1), [0]);
-    // Fewer than these wants.
+    // Fewer than this caller asks for.
     let many = cluster.ask_many(2, 4);
     assert_eq!(cluster.numbers(2, &many, 4), [1, 2, 3, 4]);
     let more = cluster.ask_many(2, 20);
     assert_eq!(cluster.numbers(2, &more, 20), [5, 6, 7, 8, 9]);
-    // A caller that failed later than it had got some gives them back.
+    // A caller that failed after it had got some numbers gives them back.
     let mut back = Numbers::new(1);
     back.push(5, 5);
     cluster.engines[2].part().put_back(&back);
@@ -273,10 +273,10 @@ fn it_is_over_when_all_have_left_in_any_order() {
     for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [2, 0, 1]] {
         let mut cluster = Cluster::new(Shape::Central, 3);
         for (index, rank) in order.into_iter().enumerate() {
-            // Those that have left still serve those that have not.
+            // Ranks that have left still serve those that have not.
             for &asks in &order[index..] {
                 let answer = cluster.ask(asks);
-                cluster.number(asks, &answer).expect("everybody serves");
+                cluster.number(asks, &answer).expect("all ranks serve");
             }
             assert!(cluster.engines.iter_mut().all(|engine| !engine.is_over()), "{order:?}");
             cluster.engines[rank as usize].leave();
@@ -337,7 +337,7 @@ fn nobody_passes_a_barrier_before_the_last_has_come() {
             for round in 0..5 {
                 let last = round % ranks;
                 (0..ranks).filter(|&rank| rank != last).for_each(|rank| cluster.arrive(rank));
-                // Longer than the patience: all are there, if late, so nobody gives up.
+                // Longer than the patience: all ranks are there, though late, so none gives up.
                 for _ in 0..500 {
                     cluster.pass();
                     for rank in (0..ranks).filter(|&rank| rank != last) {

@@ -1,8 +1,8 @@
-//! What goes wrong: delays, stalls, preemptions, halts, slow processors.
+//! Faults: delays, stalls, preemptions, halts, slow processors.
 //!
-//! [`Faults`] is the description, which can be written down as a script (`script.rs`). A
-//! [`FaultPlan`] is what becomes of it for one run (`plan.rs`): random choices are made from the
-//! seed, and each processor gets its own list of what happens when.
+//! [`Faults`] is the description, which can be written as a script (`script.rs`). A [`FaultPlan`]
+//! is derived from it for one run (`plan.rs`): random choices are made from the seed, and each
+//! processor gets its own list of faults with their times.
 
 mod plan;
 mod script;
@@ -16,16 +16,16 @@ use crate::random::{Purpose, random};
 pub(crate) use plan::{Before, FaultPlan};
 pub use script::ScriptError;
 
-/// No delay, stall or preemption is longer than this, so that simulated time, which has 48 bits,
-/// lasts.
+/// The longest delay, stall or preemption, in cycles. Simulated time has 48 bits, and must not run
+/// out.
 const CYCLES_MAX: u64 = 1 << 40;
-/// No processor is slower than this.
+/// The largest factor of a slow processor.
 const FACTOR_MAX: u64 = 1 << 20;
 
-/// What goes wrong in a simulation. Everything is decided by the seed.
+/// The faults of a simulation. The seed decides all random choices.
 ///
 /// Parts are added one after another and all apply. The accesses of a processor to shared memory
-/// are counted from 1, each look of a wait included.
+/// are counted from 1, including each look of a wait.
 ///
 /// ```
 /// use throng_sim::Faults;
@@ -46,7 +46,7 @@ const FACTOR_MAX: u64 = 1 << 20;
 ///
 /// Faults are displayed as a script, and a script can be parsed. Its parts are separated by `;` or
 /// line ends; `#` begins a comment, up to the end of its line. Words in capitals stand for whole
-/// numbers, which may have `_` between their digits. No faults at all are `none`.
+/// numbers, which may have `_` between their digits. A script without faults is `none`.
 ///
 /// | part | the same as |
 /// |---|---|
@@ -60,14 +60,14 @@ const FACTOR_MAX: u64 = 1 << 20;
 /// | `halt any COUNT within ACCESSES` | [`random_halts`](Faults::random_halts) |
 /// | `slow PROCESSOR by FACTOR` | [`slow`](Faults::slow) |
 ///
-/// What a seed has chosen can be written down, too, and then be changed by hand:
+/// The choices of a seed can be written as a script, too, and then be changed by hand:
 /// [`chosen`](Faults::chosen).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     parts: Vec<Part>,
 }
 
-/// One thing that goes wrong.
+/// One kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Delays { one_in: u64, cycles_max: u64 },
@@ -87,45 +87,45 @@ enum Stop {
 }
 
 impl Faults {
-    /// Nothing goes wrong.
+    /// Returns no faults.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// On average one access in `one_in` is issued late, by 1 to `cycles_max` cycles.
+    /// Issues on average one access in `one_in` late, by 1 to `cycles_max` cycles.
     #[must_use]
     pub fn random_delays(self, one_in: u32, cycles_max: u64) -> Self {
         self.with(Part::Delays { one_in: one_in.into(), cycles_max })
     }
 
-    /// `processor` idles for `cycles` before its `access`-th access.
+    /// Makes `processor` idle for `cycles` before its `access`-th access.
     #[must_use]
     pub fn stall(self, processor: usize, access: u64, cycles: u64) -> Self {
         self.with(Part::Stop { processor, access, stop: Stop::Stall(cycles) })
     }
 
-    /// `processor` stops for ever just before its `access`-th access: it is not made.
+    /// Stops `processor` for ever just before its `access`-th access, which is not made.
     #[must_use]
     pub fn halt_before(self, processor: usize, access: u64) -> Self {
         self.with(Part::Stop { processor, access, stop: Stop::HaltBefore })
     }
 
-    /// `processor` stops for ever just after its `access`-th access: it takes effect.
+    /// Stops `processor` for ever just after its `access`-th access, which takes effect.
     #[must_use]
     pub fn halt_after(self, processor: usize, access: u64) -> Self {
         self.with(Part::Stop { processor, access, stop: Stop::HaltAfter })
     }
 
-    /// Another program has `processor` for `cycles`, from the first moment at or after the time
-    /// `cycle` at which it begins an access, a pause or a retry.
+    /// Preempts `processor` for `cycles`. The preemption begins when the processor first begins an
+    /// access, a pause or a retry at or after the time `cycle`.
     ///
-    /// Who sleeps until a word is written does nothing that could be interrupted: he is preempted
-    /// when he looks at the word again, as a waiting thread that is not running when the word
-    /// changes.
+    /// A processor that sleeps until a word is written does nothing that could be interrupted. It
+    /// is preempted when it looks at the word again, like a waiting thread that is not running when
+    /// the word changes.
     ///
     /// ```
-    /// use throng::counter::{Counting, Hardware};
+    /// use throng::structures::counter::{Counting, Hardware};
     /// use throng_sim::{Faults, Sim, Simulation};
     ///
     /// let outcome = Simulation::new()
@@ -143,38 +143,38 @@ impl Faults {
         self.with(Part::Preempt { processor, cycle, cycles })
     }
 
-    /// Every processor is [preempted](Faults::preempt) again and again, for `cycles` each time, at
-    /// random times: it has the processor for `every_cycles_mean` cycles in between, on average.
+    /// [Preempts](Faults::preempt) every processor repeatedly, for `cycles` each time, at
+    /// random times. In between it runs for `every_cycles_mean` cycles on average.
     ///
-    /// That is a machine shared with other programs. The stretches in between are from 1 to
-    /// twice `every_cycles_mean` long, all equally often; the first one begins at time 0.
+    /// This models a machine shared with other programs. The times in between are uniformly
+    /// distributed from 1 to twice `every_cycles_mean`; the first one begins at time 0.
     #[must_use]
     pub fn random_preemptions(self, every_cycles_mean: u64, cycles: u64) -> Self {
         self.with(Part::RandomPreemptions { every_cycles_mean, cycles })
     }
 
-    /// Every access, pause and retry of `processor` takes `factor` times as long as it would,
+    /// Makes every access, pause and retry of `processor` take `factor` times as long as it would,
     /// queueing included. A line is free for others as soon as it would have been.
     #[must_use]
     pub fn slow(self, processor: usize, factor: u32) -> Self {
         self.with(Part::Slow { processor, factor: factor.into() })
     }
 
-    /// `count` stalls of 1 to `cycles_max` cycles, each on a random processor at a random one of
-    /// its first `access_max` accesses.
+    /// Adds `count` stalls of 1 to `cycles_max` cycles, each on a random processor at a random one
+    /// of its first `access_max` accesses.
     #[must_use]
     pub fn random_stalls(self, count: usize, access_max: u64, cycles_max: u64) -> Self {
         self.with(Part::RandomStops { count, access_max, stop: Stop::Stall(cycles_max) })
     }
 
-    /// `count` different random processors halt, each just before a random one of its first
+    /// Halts `count` different random processors, each just before a random one of its first
     /// `access_max` accesses.
     #[must_use]
     pub fn random_halts(self, count: usize, access_max: u64) -> Self {
         self.with(Part::RandomStops { count, access_max, stop: Stop::HaltBefore })
     }
 
-    /// These faults and `others`.
+    /// Returns these faults and `others`.
     ///
     /// ```
     /// use throng_sim::Faults;
@@ -187,12 +187,12 @@ impl Faults {
         self
     }
 
-    /// The same faults with the choices of `seed` written out: random stalls and halts become the
-    /// ones that a run with that seed and so many processors has. Such a run is the same with
-    /// either, and what it does not need to go wrong can be left out by hand.
+    /// Returns the same faults with the choices of `seed` written out: random stalls and halts
+    /// become the ones of a run with that seed and `processors` processors. Such a run is the same
+    /// with either. Faults that are not needed can then be removed by hand.
     ///
-    /// Random delays and preemptions have no end to write out. They stay as they are, and are
-    /// the same in a run with the same seed whatever else is changed.
+    /// Random delays and preemptions have no end to write out. They stay random, and are the same
+    /// in every run with the same seed, whatever else is changed.
     ///
     /// ```
     /// use throng_sim::Faults;
@@ -201,7 +201,7 @@ impl Faults {
     /// ```
     ///
     /// # Panics
-    /// If these faults make no sense on so many processors: [`check`](Faults::check).
+    /// If these faults are not possible on `processors` processors: [`check`](Faults::check).
     #[must_use]
     pub fn chosen(&self, processors: usize, seed: u64) -> Self {
         let mut random = random(seed, Purpose::ChoiceOfFaults);
@@ -217,7 +217,24 @@ impl Faults {
         Faults { parts }
     }
 
-    /// Whether this makes sense on a machine with so many processors.
+    /// Returns whether a processor may stop for ever.
+    ///
+    /// ```
+    /// use throng_sim::Faults;
+    /// assert!(Faults::none().random_halts(1, 20).may_halt());
+    /// assert!(!Faults::none().random_stalls(1, 20, 100).may_halt());
+    /// ```
+    #[must_use]
+    pub fn may_halt(&self) -> bool {
+        self.parts.iter().any(|part| match *part {
+            Part::Stop { stop, .. } | Part::RandomStops { stop, .. } => {
+                !matches!(stop, Stop::Stall(_))
+            }
+            _ => false,
+        })
+    }
+
+    /// Checks that these faults are possible on a machine with `processors` processors.
     ///
     /// ```
     /// use throng_sim::Faults;
@@ -228,7 +245,7 @@ impl Faults {
     /// ```
     ///
     /// # Errors
-    /// When a processor does not exist, or another number is out of its range.
+    /// If a processor does not exist, or another number is out of its range.
     pub fn check(&self, processors: usize) -> Result<(), SimError> {
         SimError::check("processors", processors as u64, 1..=PROCESSORS_MAX as u64)?;
         self.parts.iter().try_for_each(|part| part.check(processors))

@@ -14,12 +14,12 @@ pub(crate) struct FaultPlan {
 
 #[derive(Debug)]
 struct ProcessorPlan {
-    /// How many accesses it has begun.
+    /// The number of accesses that it has begun.
     accesses: u64,
-    /// Its accesses take so many times as long.
+    /// The factor by which its accesses take longer.
     slow: u64,
     delays: Delays,
-    /// At which access, and how.
+    /// The accesses at which it stops, and how.
     stops: Vec<(u64, Stop)>,
     preemptions: Preemptions,
 }
@@ -28,7 +28,7 @@ struct ProcessorPlan {
 #[derive(Debug)]
 struct Delays {
     random: SplitMix64,
-    /// One access in how many, and for how many cycles at most.
+    /// For each kind of delay: one access in how many is delayed, and the largest number of cycles.
     kinds: Vec<(u64, u64)>,
 }
 
@@ -36,31 +36,31 @@ struct Delays {
 #[derive(Debug)]
 struct Preemptions {
     random: SplitMix64,
-    /// From when, and for how many cycles; those to come.
+    /// The beginnings and lengths, in cycles, of the chosen preemptions to come.
     chosen: Vec<(u64, u64)>,
     slices: Vec<TimeSlice>,
 }
 
-/// Preemptions again and again.
+/// Repeated preemptions.
 #[derive(Debug)]
 struct TimeSlice {
     every_cycles_mean: u64,
     cycles: u64,
-    /// From when on the processor is preempted next.
+    /// The time from which the processor is preempted next.
     next: u64,
 }
 
-/// What happens to a processor that is about to make an access.
+/// The fault before an access of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Before {
-    /// It idles for so many cycles, and goes on.
+    /// It idles for this number of cycles, and continues.
     Idle(u64),
     /// It stops for ever.
     Halt,
 }
 
 impl Faults {
-    /// All random choices made.
+    /// Makes all random choices, and returns the plan.
     pub(crate) fn plan(&self, processors: usize, seed: u64) -> FaultPlan {
         let mut each: Vec<_> = (0..processors).map(|id| ProcessorPlan::new(id, seed)).collect();
         for part in self.chosen(processors, seed).parts {
@@ -89,13 +89,13 @@ impl Faults {
 }
 
 impl FaultPlan {
-    /// Whether there are any faults at all. If not, nothing else here needs to be asked.
+    /// Returns whether there are any faults. If not, the other methods need not be called.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         self.any
     }
 
-    /// `processor` is about to make an access, at time `now`.
+    /// Returns the fault before an access that `processor` is about to make at time `now`.
     pub(crate) fn before_access(&mut self, processor: usize, now: u64) -> Before {
         let plan = &mut self.processors[processor];
         plan.accesses += 1;
@@ -113,17 +113,18 @@ impl FaultPlan {
         Before::Idle(idle.saturating_add(delay).saturating_add(lost))
     }
 
-    /// `processor` is about to pause, at time `now`: how long somebody else has it first.
+    /// Returns the number of cycles for which `processor` is preempted before a pause at time
+    /// `now`.
     pub(crate) fn before_pause(&mut self, processor: usize, now: u64) -> u64 {
         self.processors[processor].preemptions.at(now)
     }
 
-    /// How long an access or a pause takes `processor` that would take others so many cycles.
+    /// Returns the number of cycles that `processor` takes for an access or pause of `cycles`.
     pub(crate) fn stretch(&self, processor: usize, cycles: u64) -> u64 {
         cycles.saturating_mul(self.processors[processor].slow)
     }
 
-    /// Whether `processor` stops for ever after the access it has just made.
+    /// Returns whether `processor` stops for ever after the access that it has just made.
     pub(crate) fn halts_after_access(&self, processor: usize) -> bool {
         let plan = &self.processors[processor];
         plan.stops.contains(&(plan.accesses, Stop::HaltAfter))
@@ -166,7 +167,7 @@ impl Preemptions {
         self.slices.push(slice);
     }
 
-    /// How long the processor is away that could be preempted at time `now`.
+    /// Returns the number of cycles for which the processor is preempted at time `now`.
     fn at(&mut self, now: u64) -> u64 {
         let mut lost: u64 = 0;
         self.chosen.retain(|&(cycle, cycles)| {
@@ -187,7 +188,7 @@ impl Preemptions {
 }
 
 impl TimeSlice {
-    /// The processor is back at `time`.
+    /// Begins the next time slice of the processor at `time`.
     fn begin(&mut self, time: u64, random: &mut SplitMix64) {
         self.next = time.saturating_add(1 + random.below(2 * self.every_cycles_mean));
     }
@@ -197,7 +198,7 @@ impl TimeSlice {
 mod tests {
     use super::*;
 
-    /// How often each processor halts within its first 5 accesses.
+    /// Returns the number of halts of each processor within its first 5 accesses.
     fn halts(faults: &Faults, seed: u64) -> Vec<usize> {
         let mut plan = faults.plan(10, seed);
         (0..10)
@@ -223,7 +224,7 @@ mod tests {
         for _ in 0..4000 {
             match plan.before_access(0, 0) {
                 Before::Idle(cycles) => seen[cycles as usize] += 1,
-                Before::Halt => panic!("nobody halts"),
+                Before::Halt => panic!("no processor halts"),
             }
         }
         assert!((2900..3100).contains(&seen[0]), "3 in 4 are on time: {seen:?}");

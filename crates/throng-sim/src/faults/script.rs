@@ -9,10 +9,10 @@ use std::str::FromStr;
 
 use super::{Faults, Part, Stop};
 
-/// What no faults at all are called.
+/// The script without faults.
 const NONE: &str = "none";
 
-/// How a part can be written, and what it means; the numbers are in the order of the text.
+/// A form of a part, and its meaning; the numbers are in the order of the text.
 struct Form {
     text: &'static str,
     part: fn(&[u64]) -> Part,
@@ -59,7 +59,8 @@ fn random_stops(count: u64, access_max: u64, stop: Stop) -> Part {
     Part::RandomStops { count: count as usize, access_max, stop }
 }
 
-/// A part of a script that cannot be understood. It says which, and how it can be written.
+/// The error of a part of a script that cannot be parsed. It names the part, and how it can be
+/// written.
 ///
 /// ```
 /// use throng_sim::Faults;
@@ -83,7 +84,7 @@ impl Error for ScriptError {}
 impl FromStr for Faults {
     type Err = ScriptError;
 
-    /// Reads a script; see [the grammar](Faults#scripts).
+    /// Parses a script; see [the grammar](Faults#scripts).
     fn from_str(script: &str) -> Result<Self, ScriptError> {
         let without_comment = |line| str::split(line, '#').next().unwrap_or_default();
         let texts = script.lines().map(without_comment).flat_map(|line| line.split(';'));
@@ -108,7 +109,7 @@ impl Form {
         self.text.split(' ')
     }
 
-    /// Whether `words` are written like this, whatever stands in the places of numbers.
+    /// Returns whether `words` have this form, whatever is in the places of numbers.
     fn fits(&self, words: &[&str]) -> bool {
         self.words().count() == words.len()
             && self.words().zip(words).all(|(of_form, &word)| is_number(of_form) || of_form == word)
@@ -126,12 +127,12 @@ impl Form {
     }
 }
 
-/// Whether a word of a form stands for a number.
+/// Returns whether a word of a form stands for a number.
 fn is_number(of_form: &str) -> bool {
     of_form.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// How a part that begins with `word` can be written.
+/// Returns the forms of a part that begins with `word`.
 fn advice(word: &str) -> String {
     let begins_so = |form: &&Form| form.words().next() == Some(word);
     let mut forms: Vec<&str> = FORMS.iter().filter(begins_so).map(|form| form.text).collect();

@@ -1,11 +1,11 @@
-//! Who has copies of a line.
+//! The processors that have copies of a line.
 //!
-//! Most lines have few copies, so a few names are kept in place; a line that many read gets a bit
-//! for each processor until it is written again.
+//! Most lines have few copies, so a few ids are kept in place. A line that many processors read
+//! gets a bit for each processor until it is written again.
 
 use std::ops::Range;
 
-/// So many names are kept in place.
+/// The number of ids that are kept in place.
 const FEW: usize = 6;
 
 /// The processors that have copies of a line. A copy is exclusive if its holder may write.
@@ -77,7 +77,7 @@ impl Copies {
         }
     }
 
-    /// The one who may write.
+    /// Returns the processor that may write, if there is one.
     #[inline]
     pub(super) fn owner(&self) -> Option<usize> {
         match &self.0 {
@@ -86,7 +86,7 @@ impl Copies {
         }
     }
 
-    /// One of these processors that has a copy and is not `who`.
+    /// Returns one of these processors that has a copy and is not `who`.
     pub(super) fn first_other(&self, range: Range<usize>, who: usize) -> Option<usize> {
         match &self.0 {
             Holders::Few { count, ids, .. } => {
@@ -97,8 +97,8 @@ impl Copies {
         }
     }
 
-    /// One more copy; nobody may write any more. Says how many copies there are more than before:
-    /// none if it had one.
+    /// Adds a copy; no processor may write any more. Returns the number of additional copies: 0 if
+    /// the processor had one.
     pub(super) fn share(&mut self, id: usize, processors: usize) -> usize {
         if let Holders::Few { exclusive, .. } = &mut self.0 {
             *exclusive = false;
@@ -123,20 +123,21 @@ impl Copies {
         1
     }
 
-    /// Only this processor has a copy, and may write. The others must have been told.
+    /// Makes this processor the only one with a copy, which may write. The other holders must have
+    /// been notified.
     pub(super) fn own(&mut self, id: usize) {
         let mut ids = [0; FEW];
         ids[0] = id as u16;
         *self = Copies(Holders::Few { count: 1, exclusive: true, ids });
     }
 
-    /// Nobody has one any more. They must have been told.
+    /// Removes all copies. Their holders must have been notified.
     pub(super) fn clear(&mut self) {
         *self = Copies::none();
     }
 
-    /// Calls `f` with each holder but `who`: in the order of coming, if they are few, else from
-    /// the smallest. Says how many these are.
+    /// Calls `f` with each holder except `who`: in the order in which they came if they are few,
+    /// otherwise in ascending order. Returns the number of calls.
     pub(super) fn for_others(&self, who: usize, mut f: impl FnMut(usize)) -> usize {
         let mut others = 0;
         let mut tell = |id: usize| {

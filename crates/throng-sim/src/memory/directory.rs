@@ -1,7 +1,7 @@
-//! Caches, and for each line a home that knows who has copies.
+//! Caches, and for each line a home that keeps a list of its copies.
 //!
 //! A miss sends a request to the line's home. Homes serve one request at a time, in the order of
-//! arrival. Requests for one line are served one after the other: while a line is on its way from
+//! arrival. Requests for one line are served one after the other. While a line is on its way from
 //! one owner to the next, other requests for it wait, but they do not hold up requests for other
 //! lines of that home.
 //!
@@ -10,12 +10,12 @@
 //!   read or write, one owner    reader -> home -> owner -> home -> reader, or, with `forward`,
 //!                               reader -> home -> owner -> reader
 //!   write, k readers            writer -> home -> each of k, one after another -> home -> writer
-//!   fetch-op at memory          as a write, but the home does it and nobody has a copy afterwards
+//!   fetch-op at memory          as a write, but the home does it and no copies are left afterwards
 //! ```
 //!
-//! An owner who is asked for a line that has not come yet gives it up when its own access is
+//! An owner that is asked for a line that has not come yet gives it up when its own access is
 //! complete. Invalidations, copies beyond `pointers`, and fetch-ops keep the home itself busy, and
-//! hold up whatever else arrives there.
+//! hold up all other requests that arrive there.
 
 use super::lines::Lines;
 use super::network::Network;
@@ -31,7 +31,7 @@ pub(super) struct Directory {
     network: Network,
     seats: Seats,
     lines: Lines,
-    /// For each home, when it has looked at all requests that have arrived.
+    /// For each home, the time when it has looked at all requests that have arrived.
     home_free_at: Vec<u64>,
 }
 
@@ -86,7 +86,7 @@ impl Directory {
         kind == Kind::FetchOp && self.costs.fetch_op.is_some()
     }
 
-    /// The home keeps track of one more copy; returns when it has.
+    /// Adds a copy to the home's list. Returns the time when that is done.
     fn note_copy(&mut self, request: Request, home: usize, at: u64) -> u64 {
         self.lines.share(request);
         if self.lines.get(request.line).copies.count() <= self.costs.pointers {
@@ -96,16 +96,16 @@ impl Directory {
         at + self.costs.overflow
     }
 
-    /// Gets the line out of its owner's cache: when the owner lets go of it, and when it is at
-    /// home again.
+    /// Gets the line out of its owner's cache. Returns the time when the owner gives it up, and the
+    /// time when it is at home again.
     fn recall(&mut self, home: usize, owner: usize, settled_at: u64, at: u64) -> (u64, u64) {
         let way = self.network.there_and_back(home, self.lines.node(owner));
         let given = (at + way).max(settled_at) + self.costs.holder;
         (given, given + way)
     }
 
-    /// Takes the readers' copies away, one message after another; returns when the last has said
-    /// that its copy is gone.
+    /// Takes the readers' copies away, one message after another. Returns the time when the last
+    /// reader has confirmed.
     fn invalidate(&mut self, request: Request, home: usize, at: u64, told: &mut Revoked) -> u64 {
         let Directory { costs, network, lines, home_free_at, seats, .. } = self;
         let (mut sent, mut gone) = (at, at);
@@ -147,7 +147,7 @@ impl Memory for Directory {
         Step::Again(self.network.send(from, home, leaves).max(now + 1))
     }
 
-    /// The request has arrived at the line's home.
+    /// Continues a request that has arrived at the line's home.
     fn resume(&mut self, request: Request, now: u64, revoked: &mut Revoked) -> Step {
         let Request { processor, line: id, kind } = request;
         let requester = self.lines.node(processor);
@@ -160,8 +160,8 @@ impl Memory for Directory {
         let start = seen.max(line.free_at);
         line.traffic.waited_cycles += start - costs.home - now;
 
-        // A copy that came while the request was on its way would be of no use: an upgrade is
-        // served as a write.
+        // A copy that came while the request was on its way would not help: an upgrade is served as
+        // a write.
         let owner = line.copies.owner().filter(|&owner| owner != processor);
         let (leaves_from, leaves_at, home_again) = match owner {
             Some(owner) => {
@@ -181,7 +181,7 @@ impl Memory for Directory {
             None if kind == Kind::Read => {
                 let alone = costs.exclusive && self.lines.get(id).copies.count() == 0;
                 let at = if alone {
-                    self.lines.own(request, revoked, |_| unreachable!("nobody has a copy"));
+                    self.lines.own(request, revoked, |_| unreachable!("there is no copy"));
                     start
                 } else {
                     self.note_copy(request, home, start)
@@ -213,10 +213,11 @@ impl Memory for Directory {
         Step::Done(done)
     }
 
-    /// A message to another node. A request that is taken up from now on cannot be complete sooner,
-    /// and one that was taken up before is complete before the copy came that hits now. But for
-    /// fetch-ops at home, which are complete only when the answer has come; and processors at one
-    /// node see each other at once.
+    /// Returns the time of a message to another node. A request that is taken up from now on cannot
+    /// be complete sooner.
+    /// A request that was taken up before is complete before the copy came that hits now. There are
+    /// two exceptions, which have no lookahead: fetch-ops at home, which are complete only when the
+    /// answer has come, and processors at one node, which see each other at once.
     fn lookahead(&self) -> u64 {
         let apart = self.processor.per_node == 1 && self.costs.fetch_op.is_none();
         if apart { self.network.least_cycles() } else { 0 }

@@ -1,10 +1,11 @@
-//! Every access takes the same time, but a line serves one at a time, first come, first served.
+//! A memory in which every access takes the same time, but a line serves one at a time, first come,
+//! first served.
 
 use super::lines::Lines;
 use super::seats::Seats;
 use super::{LineId, Memory, Request, Revoked, Step};
 
-/// The plainest memory there is.
+/// The simplest memory.
 #[derive(Debug)]
 pub(super) struct Ideal {
     access_cycles: u64,
@@ -40,7 +41,7 @@ impl Memory for Ideal {
         0
     }
 
-    /// There are no caches, but a processor that waits is told of the write all the same.
+    /// Returns `true`: there are no caches, but a waiting processor is still notified of a write.
     fn keeps_copy(&self, _processor: usize, _line: LineId) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! The lines of a memory with caches: where each is at home, who has copies, what happened to it.
+//! The lines of a memory with caches: the home of each, its copies, and its counts.
 
 use throng::machine::{Home, Place};
 
@@ -13,9 +13,9 @@ pub(crate) struct Line {
     pub(super) copies: Copies,
     /// The node in whose memory it is.
     pub(super) home: usize,
-    /// When all requests that were taken up have got through, and the next can.
+    /// The time when all requests that were taken up have been served, and the next one can be.
     pub(super) free_at: u64,
-    /// When the last processor that was given the right to write has it.
+    /// The time when the last processor that was given the right to write has it.
     pub(super) settled_at: u64,
     pub(super) traffic: Traffic,
 }
@@ -25,9 +25,9 @@ pub(crate) struct Line {
 pub(crate) struct Lines {
     pub(super) seats: Seats,
     lines: Vec<Line>,
-    /// The node that gets the next line that may be anywhere.
+    /// The node that gets the next line without a fixed home.
     next_home: usize,
-    /// Copies given out, and taken back.
+    /// The numbers of copies given out, and taken back.
     granted: u64,
     revoked: u64,
 }
@@ -37,13 +37,13 @@ impl Lines {
         Lines { seats, lines: Vec::new(), next_home: 0, granted: 0, revoked: 0 }
     }
 
-    /// The node of a processor.
+    /// Returns the node of a processor.
     #[inline]
     pub(super) fn node(&self, processor: usize) -> usize {
         self.seats.node(processor)
     }
 
-    /// A fresh line; one that may be anywhere goes to the next node in turn.
+    /// Adds a line. A line without a fixed home goes to the next node in turn.
     pub(super) fn add(&mut self, place: Place) {
         let home = match place.home {
             Home::Near(id) => self.node(id % self.seats.processors()),
@@ -76,7 +76,7 @@ impl Lines {
         self.lines[line as usize].copies.holds(processor)
     }
 
-    /// Whether the processor's own copy is all it needs. Counts it as a hit or a miss.
+    /// Returns whether the processor's own copy is enough for the access. Counts a hit or a miss.
     #[inline]
     pub(super) fn hit(&mut self, request: Request) -> bool {
         let line = self.get(request.line);
@@ -105,8 +105,8 @@ impl Lines {
         self.granted += more as u64;
     }
 
-    /// Gives the processor the only copy, and the right to write. All others are told: `told_at`
-    /// says when.
+    /// Gives the processor the only copy, and the right to write. All other holders are
+    /// notified, at the times that `told_at` returns.
     pub(super) fn own(
         &mut self,
         request: Request,
@@ -119,7 +119,7 @@ impl Lines {
         self.get(request.line).copies.own(request.processor);
     }
 
-    /// The same where only `owner`, another processor, has a copy.
+    /// Like [`own`](Lines::own), if only `owner`, another processor, has a copy.
     #[inline]
     pub(super) fn take_over(
         &mut self,
@@ -136,7 +136,7 @@ impl Lines {
         (owner, told_at)
     }
 
-    /// Takes all copies away, the processor's own as well; the others are told.
+    /// Removes all copies, the processor's own as well. The other holders are notified.
     pub(super) fn clear(
         &mut self,
         request: Request,
@@ -162,7 +162,7 @@ impl Lines {
         self.revoked += others;
     }
 
-    /// Copies that were given out and not taken back are there, and no others.
+    /// Checks that exactly the copies that were given out and not taken back exist.
     pub(super) fn check_conservation(&self) {
         let held: u64 = self.lines.iter().map(|line| line.copies.count() as u64).sum();
         assert_eq!(
@@ -180,7 +180,7 @@ impl Lines {
 mod tests {
     use super::*;
 
-    /// Two lines; the first with two copies, the second with one that may write.
+    /// Returns two lines; the first has two copies, the second one that may write.
     fn lines() -> Lines {
         let mut lines = Lines::new(Seats::new(8, 8, 2));
         lines.add(Place::named("a").near(5));
@@ -188,7 +188,7 @@ mod tests {
         let request = |processor, line| Request { processor, line, kind: Kind::Read };
         lines.share(request(1, 0));
         lines.share(request(2, 0));
-        lines.own(request(3, 1), &mut Vec::new(), |_| unreachable!("nobody has a copy"));
+        lines.own(request(3, 1), &mut Vec::new(), |_| unreachable!("there is no copy"));
         lines
     }
 

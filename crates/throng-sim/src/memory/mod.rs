@@ -1,28 +1,28 @@
-//! What an access to shared memory costs, and whose copies it takes away.
+//! The cost of an access to shared memory, and the copies that it takes away.
 //!
 //! The engine asks a [`Memory`] when an access that is issued now will be complete. A memory that
-//! has to wait for something first, such as the arrival of a request at the line's home, asks to be
-//! called again at that time; so everything it decides, it decides in the order of simulated time,
-//! and a queue is no more than the time at which a place will be free.
+//! has to wait for another event first, such as the arrival of a request at the line's home, asks
+//! to be called again at that time. So all its decisions are made in the order of simulated time,
+//! and a queue is just the time at which a place will be free.
 //!
 //! | file | memory |
 //! |---|---|
 //! | `ideal.rs` | every access takes the same time |
-//! | `directory.rs` | caches; homes that know who has copies |
-//! | `snoop.rs` | caches; one bus that all listen to |
+//! | `directory.rs` | caches; homes that keep lists of copies |
+//! | `snoop.rs` | caches; one bus that all snoop |
 //! | `nearest.rs` | caches; the nearest copy answers |
 //! | `uncached.rs` | memories, no copies |
 //!
-//! The state of a line changes when its home takes up the request, or where there is none, when the
+//! The state of a line changes when its home takes up the request, or, without a home, when the
 //! request is issued. The value changes when the access is complete; requests that come in between
-//! stand in line behind it, and see the new value. Where memory itself does the work (`uncached.rs`
-//! and fetch-ops at home) they do not: there a value changes one message later than it would in a
-//! real memory, and accesses whose answers overtake each other take effect in the order of the
-//! answers. Nobody can tell by the values, only by the clock: each access takes effect at one
-//! moment, between its beginning and its end.
+//! queue behind it, and see the new value. Where memory itself does the work (`uncached.rs` and
+//! fetch-ops at home) they do not. There a value changes one message later than it would in a real
+//! memory, and accesses whose answers overtake each other take effect in the order of the answers.
+//! This shows in times only, not in values: each access takes effect at one moment,
+//! between its beginning and its end.
 //!
-//! Every step of a request takes at least a cycle, on a machine of zeros, too. `README.md` has the
-//! costs of each machine.
+//! Every step of a request takes at least a cycle, also on a machine whose times are all 0.
+//! `README.md` has the costs of each machine.
 
 mod copies;
 mod directory;
@@ -44,17 +44,17 @@ use crate::spec::{CoherenceSpec, MachineSpec, ProcessorSpec};
 /// What an access does to its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Looks.
+    /// Reads.
     Read,
     /// Writes.
     Write,
     /// Exchanges or compares and exchanges, whether or not the value changes.
     Exchange,
-    /// Adds, subtracts, sets or clears bits: what a memory may know how to do by itself.
+    /// Adds, subtracts, sets or clears bits: operations that a memory may do by itself.
     FetchOp,
 }
 
-/// The number of a line, in the order of making.
+/// The number of a line, in the order of creation.
 pub(crate) type LineId = u32;
 
 /// An access.
@@ -65,7 +65,7 @@ pub(crate) struct Request {
     pub(crate) kind: Kind,
 }
 
-/// How long an access takes that the processor's own cache answers.
+/// Returns the time of an access that the processor's own cache answers.
 #[inline]
 fn hit_cycles(processor: &ProcessorSpec, kind: Kind) -> u64 {
     match kind {
@@ -74,56 +74,57 @@ fn hit_cycles(processor: &ProcessorSpec, kind: Kind) -> u64 {
     }
 }
 
-/// What comes next for a request. Both times are later than now.
+/// The next step of a request. Both times are later than now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// The access is complete at this time.
     Done(u64),
-    /// It goes on at this time: [`Memory::resume`] is to be called then.
+    /// The access continues at this time: [`Memory::resume`] must be called then.
     Again(u64),
 }
 
-/// Copies taken away: from which processor, and when it learns of it.
+/// Copies taken away: the processor, and the time when it learns of it.
 pub(crate) type Revoked = Vec<(usize, u64)>;
 
-/// A memory and the way to it.
+/// A memory and the network to it.
 pub(crate) trait Memory {
-    /// Its lines.
+    /// Returns its lines.
     fn lines(&self) -> &Lines;
 
-    /// Its lines, to be changed.
+    /// Returns its lines, to be changed.
     fn lines_mut(&mut self) -> &mut Lines;
 
-    /// A processor issues an access. The times of successive calls, of this method and the next
-    /// together, do not decrease.
+    /// Issues an access. The times of successive calls, of this method and the next together, must
+    /// not decrease.
     fn issue(&mut self, request: Request, now: u64, revoked: &mut Revoked) -> Step;
 
-    /// The time has come that the last step of this request asked for.
+    /// Continues a request at the time that its last step asked for.
     fn resume(&mut self, _request: Request, _now: u64, _revoked: &mut Revoked) -> Step {
         unreachable!("an access is one step here")
     }
 
-    /// How many messages were sent.
+    /// Returns the number of messages sent.
     fn messages(&self) -> u64;
 
-    /// How far ahead of the others a processor may run as long as it hits: for at least so long
-    /// after a request is issued, nothing that it does can be seen by a processor that has a copy.
+    /// Returns the number of cycles that a processor may run ahead of the others as long as it
+    /// hits. For at least that time after a request is issued, a processor that has a copy sees
+    /// nothing of it.
     fn lookahead(&self) -> u64 {
         0
     }
 
-    /// Sets aside a line; they are numbered 0, 1, 2, ...
+    /// Adds a line; lines are numbered 0, 1, 2, ...
     fn add_line(&mut self, place: Place) {
         self.lines_mut().add(place);
     }
 
-    /// Whether a processor that has just read a line can look at it again for nothing until it is
-    /// told that its copy is gone.
+    /// Returns whether a processor that has just read a line can read it again at no cost until it
+    /// is notified that its copy is gone.
     fn keeps_copy(&self, processor: usize, line: LineId) -> bool {
         self.lines().holds(processor, line)
     }
 
-    /// What happened to a line so far.
+    /// Returns the counts of a line so far.
     fn traffic(&self, line: LineId) -> Traffic {
         self.lines().traffic(line)
     }
@@ -137,7 +138,7 @@ pub(crate) trait Memory {
     }
 }
 
-/// The memory of a machine with room for so many processors, of which `processors` run.
+/// Builds the memory of a machine with room for `room` processors, of which `processors` run.
 pub(crate) fn build(spec: &MachineSpec, processors: usize, room: usize) -> Box<dyn Memory> {
     let seats = Seats::new(processors, room, spec.processor.per_node);
     match spec.coherence {

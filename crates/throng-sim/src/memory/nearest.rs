@@ -2,17 +2,17 @@
 //! chiplets with a shared cache.
 //!
 //! The machine is made of groups in groups: rings in a ring of rings, chiplets in sockets. A read
-//! goes as far as the nearest copy and back, a write as far as the farthest copy that has to go.
-//! A line goes from one owner to the next one at a time. Where nobody has a copy, the memory at the
+//! goes to the nearest copy and back, a write to the farthest copy that has to go and back. A line
+//! goes from one owner to the next one at a time. For a line without copies, the memory at the
 //! line's home answers, one request at a time.
 //!
-//! A copy that is itself still on its way answers when it has come: of the readers of a chiplet, and
-//! of those of a socket, only the first goes far, and the others get theirs soon after.
+//! A copy that is itself still on its way answers when it has come. Of the readers of a chiplet,
+//! and of those of a socket, only the first goes far, and the others get their copies soon after.
 //!
-//! A reader whom memory answers is alone, and may write. All is decided when a request is issued,
-//! in that order: its copies change hands in the books at once, and it is the times that say when
-//! others learn of it. So lines and memories serve in the order of issue, which is not always the
-//! order in which requests would have arrived.
+//! A reader that memory answers is alone, and may write. All is decided when a request is issued,
+//! in that order. The line's copies change hands in the simulator's state at once, and the times
+//! say when others learn of it. So lines and memories serve in the order of issue, which is not
+//! always the order in which requests would have arrived.
 
 use std::ops::Range;
 
@@ -31,11 +31,12 @@ pub(super) struct Nearest {
     holder_cycles: u64,
     memory_cycles: u64,
     network: Network,
-    /// The sizes of the groups in nodes, the smallest first; the last encloses all.
+    /// The sizes of the groups in nodes, the smallest first; the last group has all nodes.
     groups: Vec<usize>,
     lines: Lines,
     memory_free_at: Vec<u64>,
-    /// For each line the groups that a first copy is on its way to, in order, and when it comes.
+    /// For each line the groups to which a first copy is on its way, in order, and the times when
+    /// it comes.
     coming: Vec<Vec<(Group, u64)>>,
     seats: Seats,
 }
@@ -63,14 +64,14 @@ impl Nearest {
         }
     }
 
-    /// The processors that are as near to `processor` as those of the groups of `nodes` nodes.
+    /// Returns the processors of the group of `nodes` nodes that `processor` is in.
     fn group(&self, processor: usize, nodes: usize) -> Range<usize> {
         let start = self.seats.node(processor) / nodes * nodes;
         self.seats.at(start..start.saturating_add(nodes))
     }
 
-    /// The nearest other processor that has a copy, and the level of the smallest group that both
-    /// are in.
+    /// Returns the nearest other processor that has a copy, and the level of the smallest group
+    /// that both are in.
     fn nearest(&mut self, request: Request) -> Option<(usize, usize)> {
         (0..self.groups.len()).find_map(|level| {
             let group = self.group(request.processor, self.groups[level]);
@@ -79,7 +80,7 @@ impl Nearest {
         })
     }
 
-    /// The farthest other processor that has a copy.
+    /// Returns the farthest other processor that has a copy.
     fn farthest(&mut self, request: Request) -> Option<usize> {
         let from = self.lines.node(request.processor);
         let mut farthest = None;
@@ -93,8 +94,8 @@ impl Nearest {
         farthest.map(|(_, other)| other)
     }
 
-    /// Stands in line for the network, which is now, and for the line, which may take longer.
-    /// Returns when the request leaves, as it were.
+    /// Queues for the network, from now on, and for the line, which may take longer. Returns the
+    /// time at which the request would have left without the wait for the line.
     fn stand_in_line(&mut self, request: Request, to: usize, wanted: u64) -> u64 {
         let from = self.lines.node(request.processor);
         let leaves = self.network.stand_in_line(from, to, wanted);
@@ -104,7 +105,8 @@ impl Nearest {
         leaves
     }
 
-    /// To `holder` and back: when the request left, and when the answer is there.
+    /// Returns the time when a request to `holder` and back left, and the time when its answer
+    /// comes.
     fn round_trip(&mut self, request: Request, holder: usize, wanted: u64) -> (u64, u64) {
         let (here, there) = (self.lines.node(request.processor), self.lines.node(holder));
         let left = self.stand_in_line(request, there, wanted);
@@ -112,7 +114,7 @@ impl Nearest {
         (left, self.network.send(there, here, asked + self.holder_cycles))
     }
 
-    /// Nobody has a copy: memory answers. Returns when the answer is there.
+    /// Lets memory answer, because there is no copy. Returns the time when the answer comes.
     fn ask_memory(&mut self, request: Request, wanted: u64) -> u64 {
         let here = self.lines.node(request.processor);
         let home = self.lines.get(request.line).home;
@@ -124,7 +126,8 @@ impl Nearest {
         self.network.send(home, here, start + self.memory_cycles)
     }
 
-    /// When the first copy of the processor's own group of this level came, or will come.
+    /// Returns the time when the first copy of the processor's own group of this level came, or
+    /// will come.
     fn copy_comes_at(&self, request: Request, level: usize) -> u64 {
         let group = (level, self.lines.node(request.processor) / self.groups[level]);
         let coming = &self.coming[request.line as usize];
@@ -132,7 +135,7 @@ impl Nearest {
         found.map_or(0, |place| coming[place].1)
     }
 
-    /// The processor's groups below this level get their first copy.
+    /// Records that the processor's groups below this level get their first copy.
     fn copy_will_come(&mut self, request: Request, level: usize, at: u64, now: u64) {
         let node = self.lines.node(request.processor);
         let coming = &mut self.coming[request.line as usize];
@@ -144,7 +147,7 @@ impl Nearest {
         }
     }
 
-    /// The line goes to its next owner, who has it when its access is complete.
+    /// Gives the line to its next owner, which has it when its access is complete.
     fn goes_to_owner(&mut self, request: Request, done: u64) {
         self.lines.get(request.line).free_at = done + self.processor.fill_cycles;
         self.coming[request.line as usize].clear();
@@ -153,7 +156,7 @@ impl Nearest {
     fn read(&mut self, request: Request, wanted: u64, now: u64, revoked: &mut Revoked) -> u64 {
         let Some((holder, level)) = self.nearest(request) else {
             let done = self.ask_memory(request, wanted);
-            self.lines.own(request, revoked, |_| unreachable!("nobody has a copy"));
+            self.lines.own(request, revoked, |_| unreachable!("there is no copy"));
             self.goes_to_owner(request, done);
             return done;
         };

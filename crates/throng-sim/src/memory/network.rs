@@ -1,11 +1,11 @@
-//! The way from node to node: how far it is, and where messages stand in line.
+//! The network between nodes: distances, and the queues of messages.
 //!
 //! Rings and the ports of chiplets take one message after another. Only the first message of an
-//! access, the request, is held up there; the answers to it come back in the same slot. It takes
-//! its place in all queues on its way when it is issued: so the first queue is exact, and the next
-//! ones have as much work as they should, but whoever stands in line before the first holds nobody
-//! up at the next. All other networks have room for everybody: in those machines it is the homes
-//! that are crowded.
+//! access, the request, is held up there; the answers to it come back in the same slot. The request
+//! takes its place in all queues of its path when it is issued. So the first queue is exact, and
+//! the next ones have the right amount of work, but a request that still waits in the first queue
+//! holds up no other at the next. All other networks have room for all messages: in those machines
+//! the homes are the bottleneck.
 
 use crate::spec::{MachineSpec, NetworkSpec};
 
@@ -13,17 +13,18 @@ use crate::spec::{MachineSpec, NetworkSpec};
 #[derive(Debug)]
 pub(super) struct Network {
     spec: NetworkSpec,
-    /// Where each node of a mesh is: column and row.
+    /// The column and row of each node of a mesh.
     places: Vec<(u16, u16)>,
     /// The stages of a butterfly.
     stages: u64,
-    /// When each ring, or each port, takes the next message; the ring of rings is the last.
+    /// The time when each ring, or each port, takes the next message; the ring of rings is the
+    /// last.
     free_at: Vec<u64>,
     pub(super) messages: u64,
 }
 
 impl Network {
-    /// For a machine of so many nodes.
+    /// Returns the network of a machine of `nodes` nodes.
     pub(super) fn new(spec: &MachineSpec, nodes: usize) -> Self {
         let queues = match spec.network {
             NetworkSpec::Rings { ring_nodes, .. } => nodes.div_ceil(ring_nodes) + 1,
@@ -54,7 +55,7 @@ impl Network {
         }
     }
 
-    /// How long a message takes.
+    /// Returns the time of a message.
     #[inline]
     pub(super) fn cycles(&self, from: usize, to: usize) -> u64 {
         if from == to {
@@ -98,7 +99,7 @@ impl Network {
         }
     }
 
-    /// The least that a message to another node takes.
+    /// Returns the shortest time of a message to another node.
     pub(super) fn least_cycles(&self) -> u64 {
         match self.spec {
             NetworkSpec::Uniform { message_cycles } => message_cycles,
@@ -115,22 +116,22 @@ impl Network {
         }
     }
 
-    /// Sends a message at a time that may be in the future; returns when it arrives.
+    /// Sends a message at a time that may be in the future. Returns the time when it arrives.
     #[inline]
     pub(super) fn send(&mut self, from: usize, to: usize, at: u64) -> u64 {
         self.messages += u64::from(from != to);
         at + self.cycles(from, to)
     }
 
-    /// Sends a message and its answer; returns how long each takes.
+    /// Sends a message and its answer. Returns the time of each.
     #[inline]
     pub(super) fn there_and_back(&mut self, from: usize, to: usize) -> u64 {
         self.messages += 2 * u64::from(from != to);
         self.cycles(from, to)
     }
 
-    /// The request of an access that was issued now stands in line for the network, where others
-    /// are before it. Returns when it leaves.
+    /// Queues the request of an access that was issued now behind earlier ones. Returns the time
+    /// when it leaves.
     #[inline]
     pub(super) fn stand_in_line(&mut self, from: usize, to: usize, wanted: u64) -> u64 {
         if from == to {
@@ -161,16 +162,16 @@ impl Network {
         at
     }
 
-    /// A request that was `wanted` earlier comes to a queue `at` this time; returns when it is
-    /// through.
+    /// Queues a request that was `wanted` earlier and comes to a queue `at` this time. Returns the
+    /// time when it is through.
     fn pass(&mut self, queue: usize, wanted: u64, at: u64, cycles: u64) -> u64 {
         let free_at = self.free_at[queue];
         self.free_at[queue] = free_at.max(wanted) + cycles;
         free_at.max(at)
     }
 
-    /// The sizes of groups of nodes that are nearer to each other than to all others, the smallest
-    /// first. The last encloses all nodes.
+    /// Returns the sizes of groups of nodes that are nearer to each other than to all others, the
+    /// smallest first. The last group has all nodes.
     pub(super) fn groups(&self) -> Vec<usize> {
         match self.spec {
             NetworkSpec::Rings { ring_nodes, .. } => vec![ring_nodes, usize::MAX],

@@ -1,21 +1,22 @@
-//! Which processor sits at which node of the machine.
+//! The nodes of the processors.
 //!
 //! A machine may be larger than the number of processors that run; those are spread over it evenly,
 //! in the order of their ids.
 
 use std::ops::Range;
 
-/// The seats of the processors that run.
+/// The nodes of the processors that run.
 #[derive(Clone, Debug)]
 pub(super) struct Seats {
     /// The node of each processor; ascending.
     nodes: Box<[u32]>,
-    /// How many nodes there are.
+    /// The number of nodes.
     pub(super) count: usize,
 }
 
 impl Seats {
-    /// So many processors on a machine with room for `room`, `per_node` at a node.
+    /// Returns the nodes of `processors` processors on a machine with room for `room`, `per_node`
+    /// at a node.
     pub(super) fn new(processors: usize, room: usize, per_node: usize) -> Self {
         let node = |processor: usize| (processor * room / processors / per_node) as u32;
         Seats { nodes: (0..processors).map(node).collect(), count: room.div_ceil(per_node) }
@@ -25,13 +26,13 @@ impl Seats {
         self.nodes.len()
     }
 
-    /// The node of a processor.
+    /// Returns the node of a processor.
     #[inline]
     pub(super) fn node(&self, processor: usize) -> usize {
         self.nodes[processor] as usize
     }
 
-    /// The processors at these nodes.
+    /// Returns the processors at these nodes.
     pub(super) fn at(&self, nodes: Range<usize>) -> Range<usize> {
         let before = |node: usize| self.nodes.partition_point(|&seat| (seat as usize) < node);
         before(nodes.start)..before(nodes.end)

@@ -1,14 +1,14 @@
-//! Caches that listen to one bus.
+//! Caches that snoop one bus.
 //!
-//! The bus takes one request at a time, in the order of asking, from the first to the last word of
-//! the answer; memory or the cache that has the line answers, and all caches hear a write at once.
-//! A reader who is the first to have a copy may write it, too. A writer who has a copy only needs
-//! the others to hear of it: nothing is filled, and it goes on as soon as they have. An owner who is
-//! asked for a line that has not come yet answers when its own access is complete; the bus is free
-//! for others meanwhile.
+//! The bus takes one request at a time, in the order of requests, from the first to the last word
+//! of the answer. Memory or the cache that has the line answers, and all caches see a write at
+//! once. A reader that gets the first copy may also write it. A writer that has a copy only needs
+//! the others to see its write: it fetches no line, and continues as soon as they have. An owner
+//! that is asked for a line that has not come yet answers when its own access is complete; the bus
+//! is free for others meanwhile.
 //!
-//! Copies change hands in the books when the bus is asked for; the others learn of it when they
-//! hear it.
+//! Copies change hands in the simulator's state when the bus is requested. The others learn of it
+//! when they see it on the bus.
 
 use super::lines::Lines;
 use super::seats::Seats;

@@ -1,5 +1,5 @@
-//! Memories, and no copies of anything shared: every access goes to the line's home and back. A
-//! memory serves one access at a time, in the order of arrival.
+//! Memories without copies of shared lines: every access goes to the line's home and back. A memory
+//! serves one access at a time, in the order of arrival.
 
 use super::lines::Lines;
 use super::network::Network;
@@ -55,7 +55,7 @@ impl Memory for Uncached {
         Step::Again(self.network.send(from, line.home, leaves).max(now + 1))
     }
 
-    /// The request has arrived at the memory.
+    /// Continues a request that has arrived at the memory.
     fn resume(&mut self, request: Request, now: u64, _revoked: &mut Revoked) -> Step {
         let node = self.lines.node(request.processor);
         let line = self.lines.get(request.line);

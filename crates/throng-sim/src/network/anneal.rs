@@ -1,29 +1,29 @@
-//! Simulated annealing: roles move about, at first at random, in the end only to where the ways are
-//! shorter.
+//! Simulated annealing: roles move between nodes, at first at random, in the end only to where
+//! paths are shorter.
 //!
-//! A step takes a role to another node; a role that is there comes to the first one's node. The cost
-//! is the expected time of all messages, each alone in the network. A step that makes it larger by
-//! `d` is made with the probability `exp(-d / t)`; the temperature `t` falls by the same factor each
-//! round.
+//! A step moves a role to another node; a role that is there moves to the first one's node. The
+//! cost is the expected time of all messages, each alone in the network. A step that raises the
+//! cost by `d` is made with the probability `exp(-d / t)`; the temperature `t` falls by the same
+//! factor each round.
 
 use throng::machine::SplitMix64;
 use throng_messages::{Address, Traffic};
 
 use super::{NetworkSpec, Topology};
 
-/// Rounds of falling temperature, and by what it falls each time: to about 1/2000.
+/// The number of rounds of falling temperature, and the factor of each: to about 1/2000.
 const ROUNDS: usize = 120;
 const COOLING: f64 = 0.935;
-/// The last rounds, at temperature 0.
+/// The number of last rounds, at temperature 0.
 const COLD: usize = 5;
-/// Steps of a round for each role, and for all together at most.
+/// The number of steps of a round for each role, and the limit for all together.
 const STEPS_PER_ROLE: usize = 60;
 const STEPS_MAX: usize = 40_000;
-/// A role that talks to more clients than this has a table of what each node would cost.
+/// The largest number of clients of a role without a table of the cost of each node.
 const FEW_CLIENTS: usize = 24;
-/// How many rows and columns are not far.
+/// The number of rows and columns that count as near.
 const NEAR: u32 = 2;
-/// Nobody.
+/// The value for no role.
 const NONE: u32 = u32::MAX;
 
 /// Moves the roles to better nodes. The clients stay.
@@ -60,16 +60,16 @@ pub(super) fn anneal(
     }
 }
 
-/// From 0 up to 1.
+/// Returns a random number from 0 up to 1.
 fn chance(random: &mut SplitMix64) -> f64 {
     (random.draw() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// [`NetworkSpec::cycles_alone`], faster.
+/// A faster [`NetworkSpec::cycles_alone`].
 struct Ways {
     spec: NetworkSpec,
-    /// In a mesh: column and row of each node, and the cycles for each difference of these. What
-    /// all have in common is with the columns.
+    /// In a mesh: the column and row of each node, and the cycles for each difference of these. The
+    /// constant part is added to the columns.
     places: Vec<(u16, u16)>,
     columns: Vec<f64>,
     rows: Vec<f64>,
@@ -104,7 +104,7 @@ impl Ways {
     }
 }
 
-/// A role goes to a node, and the role that is there comes back, if there is one.
+/// A move of a role to a node. The role that is there, if any, moves back.
 #[derive(Clone, Copy)]
 struct Step {
     role: u32,
@@ -118,13 +118,13 @@ struct State<'a> {
     nodes: Vec<u32>,
     /// The role on each node.
     on: Vec<u32>,
-    /// For each role the other roles with which it exchanges messages, and how many.
+    /// For each role the other roles with which it exchanges messages, and the number of messages.
     roles: Vec<Vec<(u32, f64)>>,
-    /// For each role the nodes of clients, where they are few.
+    /// For each role the nodes of its clients, if they are few.
     clients: Vec<Vec<(u32, f64)>>,
-    /// Which table a role has, where its clients are many.
+    /// The table of a role with many clients.
     table_of: Vec<Option<usize>>,
-    /// What the messages to and from clients cost on each node.
+    /// The cost of the messages to and from clients on each node.
     tables: Vec<Vec<f64>>,
 }
 
@@ -163,7 +163,7 @@ impl<'a> State<'a> {
         state
     }
 
-    /// Makes tables for those with many clients. Roles of a kind have the same.
+    /// Makes tables for roles with many clients. Roles of a kind have the same.
     fn tabulate(&mut self, lists: Vec<Vec<(u32, f64)>>) {
         let mut seen: Vec<(Vec<(u32, f64)>, usize)> = Vec::new();
         for list in lists {
@@ -198,8 +198,8 @@ impl<'a> State<'a> {
         Step { role, to, other: self.on[to as usize] }
     }
 
-    /// A node not far from somebody to whom a role talks: for most structures that is where the good
-    /// places are, and few of the others are taken when it has become cold.
+    /// Returns a node near a partner of the role. For most structures good nodes are there, and few
+    /// moves to other nodes are made when the temperature is low.
     fn near_a_partner(&self, role: u32, random: &mut SplitMix64) -> Option<u32> {
         let (roles, clients) = (&self.roles[role as usize], &self.clients[role as usize]);
         let many = roles.len() + clients.len();
@@ -215,20 +215,20 @@ impl<'a> State<'a> {
         Some(to.rem_euclid(nodes) as u32)
     }
 
-    /// By how much a step changes the cost.
+    /// Returns the change of the cost by a step.
     fn change(&self, step: Step) -> f64 {
         let from = self.nodes[step.role as usize];
         let mut change = self.cost_at(step.role, step.to, step.other)
             - self.cost_at(step.role, from, step.other);
         if step.other != NONE {
-            // What the two say to each other costs the same afterwards.
+            // The messages between the two cost the same afterwards.
             change += self.cost_at(step.other, from, step.role)
                 - self.cost_at(step.other, step.to, step.role);
         }
         change
     }
 
-    /// What a role's messages cost on a node, but for those to one other.
+    /// Returns the cost of a role's messages on a node, without those to role `but`.
     fn cost_at(&self, role: u32, node: u32, but: u32) -> f64 {
         let to_roles = self.roles[role as usize].iter().filter(|&&(other, _)| other != but);
         let roles = to_roles
@@ -249,7 +249,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The mean change of the cost, whatever its sign: hot enough to begin with.
+    /// Returns the mean change of the cost, whatever its sign: a high enough first temperature.
     fn usual_step(&self, random: &mut SplitMix64) -> f64 {
         const LOOKS: usize = 200;
         let changes = (0..LOOKS).map(|_| self.change(self.propose(random)).abs());
@@ -257,7 +257,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// One entry for each partner.
+/// Merges the entries of each partner into one.
 fn sum_up(list: &mut Vec<(u32, f64)>) {
     list.sort_by_key(|&(who, _)| who);
     list.dedup_by(|next, kept| {

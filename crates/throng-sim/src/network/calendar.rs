@@ -1,38 +1,38 @@
-//! What happens next: events in the order of their times, and at one time in the order in which they
-//! were put in.
+//! The calendar of events, in the order of their times; events of the same time in the order in
+//! which they were put in.
 //!
 //! Nearly all events are a few cycles ahead. So there is a list for each of the next [`SLOTS`]
-//! cycles, and a heap for what is later. A list is in order by itself: what the heap has for a time
-//! is moved to the list as soon as there is one for that time, before anything is put in directly.
+//! cycles, and a heap for later events. A list is in order by itself: the heap's events of a time
+//! are moved to the list as soon as there is one for that time, before any is put in directly.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A bit in `words` for each bit of a word: both fit together.
+/// The number of lists. `words` has a bit for each word of `occupied`, so 64 words of 64 bits fit.
 const SLOTS: usize = WORDS * WORDS;
 const WORDS: usize = u64::BITS as usize;
 /// The end of a list.
 const NONE: u32 = u32::MAX;
 
-/// Items, numbered from 0, each of which is in the calendar once at most.
+/// Items, numbered from 0, each of which is in the calendar at most once.
 #[derive(Debug)]
 pub(super) struct Calendar {
     now: u64,
-    /// First and last item of the list for each time in `now..now + SLOTS`.
+    /// The first and last item of the list for each time in `now..now + SLOTS`.
     slots: Vec<(u32, u32)>,
-    /// Which slots have items: a bit each.
+    /// The slots that have items: a bit each.
     occupied: [u64; WORDS],
-    /// Which words of `occupied` are not 0.
+    /// The words of `occupied` that are not 0: a bit each.
     words: u64,
-    /// What follows each item in its list.
+    /// The item after each item in its list.
     next: Vec<u32>,
-    /// Times from `now + SLOTS`, how many were put in here before, items.
+    /// For times from `now + SLOTS`: the time, the count of earlier entries, the item.
     later: BinaryHeap<Reverse<(u64, u64, u32)>>,
     put_later: u64,
 }
 
 impl Calendar {
-    /// At time 0, with nothing to come.
+    /// Returns an empty calendar at time 0.
     pub(super) fn new() -> Self {
         Calendar {
             now: 0,
@@ -45,7 +45,7 @@ impl Calendar {
         }
     }
 
-    /// The time of the event that was taken last.
+    /// Returns the time of the event that was taken last.
     #[inline]
     pub(super) fn now(&self) -> u64 {
         self.now
@@ -66,7 +66,7 @@ impl Calendar {
         }
     }
 
-    /// Takes out the next event, whose time is [`now`](Self::now) from then on.
+    /// Takes the next event. Its time is [`now`](Self::now) from then on.
     #[inline]
     pub(super) fn take(&mut self) -> Option<u32> {
         let slot = match self.next_slot() {
@@ -96,7 +96,7 @@ impl Calendar {
         Some(first)
     }
 
-    /// The slot of the earliest event for which there is one.
+    /// Returns the slot of the earliest event that has a slot.
     #[inline]
     fn next_slot(&self) -> Option<usize> {
         let from = self.now as usize % SLOTS;
@@ -105,7 +105,7 @@ impl Calendar {
         if here != 0 {
             return Some(word * WORDS + here.trailing_zeros() as usize);
         }
-        // The words behind this one, around, and what comes before `from` in this one at last.
+        // The words after this one, around, and finally the bits before `from` in this one.
         let behind = self.words.rotate_right(word as u32 + 1);
         (behind != 0).then(|| {
             let word = (word + 1 + behind.trailing_zeros() as usize) % WORDS;
@@ -154,7 +154,7 @@ mod tests {
             for order in 0..20_000_u64 {
                 if random.below(2) == 0 && !free.is_empty() {
                     let item = free.pop().unwrap();
-                    // Many at the same time, seen from different times before it.
+                    // Many events at the same time, seen from different times before it.
                     let at = (calendar.now() + random.below(reach)).next_multiple_of(reach / 3);
                     calendar.put(item, at);
                     model.push(Reverse((at, order, item)));

@@ -1,22 +1,23 @@
-//! Messages under way: wires, switches, ports, and who stands in line there.
+//! Messages in flight: wires, switches, ports, and their queues.
 //!
-//! A part that holds one message at a time needs no line: whoever comes is told when its turn is
-//! over. Only at a crossbar's port in there is one, since nobody knows before how long the first
-//! waits for its port out. So a message costs one event for each part that it passes.
+//! A part that holds one message at a time needs no queue: when a message arrives, the time at
+//! which it leaves the part is known. Only a crossbar's port in has a queue, since the wait of its
+//! first message for the port out is not known in advance. So a message costs one event for each
+//! part that it passes.
 
 use super::calendar::Calendar;
 use super::measured::{Busiest, Carried};
 use super::routes::{Routes, Turn};
 use super::{NetworkError, NetworkSpec, Topology};
 
-/// The end of a line.
+/// The end of a queue.
 const NONE: u32 = u32::MAX;
 
-/// What is to happen then or later never does: far beyond any run, and what a message takes can be added
-/// to any time before.
+/// Events at this time or later never happen. It is far beyond any run, and the time of a message
+/// can be added to any time before it.
 const TIME_END: u64 = 1 << 62;
 
-/// A network on which a host sends what it likes, and that wakes the host when it likes.
+/// A network on which a host sends messages, and that wakes the host at chosen times.
 ///
 /// ```
 /// use throng_sim::network::{Network, NetworkSpec};
@@ -38,32 +39,33 @@ pub struct Network<P> {
     spec: NetworkSpec,
     routes: Routes,
     calendar: Calendar,
-    /// Everything under way, and every alarm.
+    /// Every message in flight, and every alarm.
     parcels: Vec<Parcel<P>>,
-    /// The places in `parcels` that are free.
+    /// The free places in `parcels`.
     free: Vec<u32>,
     /// By number of wire.
     wires: Vec<Part>,
-    /// By number of switch; where a switch passes one message at a time.
+    /// By number of switch; used if a switch passes one message at a time.
     switches: Vec<Part>,
-    /// First and last in line, by number of the wire that ends there; where switches are crossbars.
+    /// The first and last in the queue, by number of the wire that ends there; used if switches are
+    /// crossbars.
     ports_in: Vec<(u32, u32)>,
-    /// By number of the wire that begins there; where switches are crossbars.
+    /// By number of the wire that begins there; used if switches are crossbars.
     ports_out: Vec<Part>,
     counts: Counts,
 }
 
-/// What holds one message at a time.
+/// A part that holds one message at a time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
-    /// When all that have come so far are through.
+    /// The time when all messages that have come so far are through.
     free_at: u64,
-    /// How many are through.
+    /// The number of messages that are through.
     passed: u64,
 }
 
 impl Part {
-    /// Stands in line; returns when it is this one's turn.
+    /// Queues a message. Returns the time when its turn begins.
     #[inline]
     fn turn(&mut self, now: u64, cycles: u64) -> u64 {
         let start = self.free_at.max(now);
@@ -79,30 +81,30 @@ struct Parcel<P> {
     to: u32,
     stage: Stage,
     hops: u16,
-    /// Who is next in line at a port in.
+    /// The next parcel in the queue of a port in.
     behind: u32,
-    /// When it came to the port in.
+    /// The time when it came to the port in.
     since: u64,
-    /// The cycles that it has waited in lines, those of the present one included.
+    /// The cycles that it has waited in queues, including the present one.
     waited: u64,
 }
 
-/// Where a parcel is.
+/// The place of a parcel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// There is no parcel.
     Free,
     /// An alarm, not a message.
     Alarm,
-    /// Stays on its node.
+    /// It stays on its node.
     Local,
-    /// On a wire, or in line for it.
+    /// On a wire, or in its queue.
     Wire(u32),
-    /// In a switch that passes one message at a time, or in line for it.
+    /// In a switch that passes one message at a time, or in its queue.
     Switch(Turn),
-    /// Between two ports of a crossbar, or in line for one.
+    /// Between two ports of a crossbar, or in the queue of one.
     Ports { into: u32, out: u32 },
-    /// Where there is room for all, on its way to a port of a fat tree.
+    /// In a part without a limit, on its way to a port of a fat tree.
     Flight { out: u32 },
 }
 
@@ -117,11 +119,11 @@ struct Counts {
 }
 
 impl<P: Copy> Network<P> {
-    /// An empty network at time 0.
+    /// Returns an empty network at time 0.
     ///
     /// # Errors
     ///
-    /// If there can be no such network: [`NetworkSpec::check`].
+    /// If such a network is not possible: [`NetworkSpec::check`].
     pub fn new(spec: NetworkSpec) -> Result<Self, NetworkError> {
         spec.check()?;
         let routes = Routes::new(&spec);
@@ -145,7 +147,7 @@ impl<P: Copy> Network<P> {
         })
     }
 
-    /// The time of what happened last.
+    /// Returns the time of the last event.
     #[inline]
     #[must_use]
     pub fn now(&self) -> u64 {
@@ -170,8 +172,8 @@ impl<P: Copy> Network<P> {
         }
     }
 
-    /// Gives `payload` back at that time, or now if that is in the past; never if it is 2^62 or later,
-    /// which is how a role waits for ever.
+    /// Returns `payload` from [`advance`](Self::advance) at that time, or now if that is in the
+    /// past. Never does if the time is 2^62 or later, which lets a role wait for ever.
     #[inline]
     pub fn wake_at(&mut self, time: u64, payload: P) {
         if time >= TIME_END {
@@ -181,7 +183,8 @@ impl<P: Copy> Network<P> {
         self.calendar.put(parcel, time.max(self.now()));
     }
 
-    /// Goes on to the next message that arrives, or to the next alarm; `None` if there is none.
+    /// Advances to the next message that arrives, or to the next alarm. Returns `None` if there is
+    /// none.
     #[inline]
     pub fn advance(&mut self) -> Option<P> {
         loop {
@@ -289,7 +292,7 @@ impl<P: Copy> Network<P> {
         }
     }
 
-    /// The first in line at its port in stands in line at its port out.
+    /// Moves the first message of a port in to the queue of its port out.
     #[inline]
     fn enter_port_out(&mut self, index: u32, out: u32) {
         let (now, cycles) = (self.now(), self.spec.switch_cycles);
@@ -310,11 +313,11 @@ impl<P: Copy> Network<P> {
         }
     }
 
-    /// What the network has done so far.
+    /// Returns the counts of the network so far.
     ///
     /// # Panics
     ///
-    /// If a message is lost or doubled: then the simulator is wrong.
+    /// If a message was lost or doubled. Then the simulator is wrong.
     #[must_use]
     pub fn carried(&self) -> Carried {
         let counts = self.counts;

@@ -6,8 +6,8 @@ use throng_messages::{Address, Event, Message, Plan, Post, Role, Timer};
 use super::carrier::Network;
 use super::{Delivery, Measured, NetworkError, NetworkSpec, Placement};
 
-/// The benchmark of DT96, section 4: every client asks for a number, idles for a random time when it
-/// has it, and asks again.
+/// The benchmark of DT96, section 4: every client asks for a number, idles for a random time when
+/// it has it, and asks again.
 ///
 /// ```
 /// use throng_messages::Plan;
@@ -28,25 +28,25 @@ pub struct CountingRun {
     pub network: NetworkSpec,
     /// The structure.
     pub plan: Plan,
-    /// Where its roles and the clients are.
+    /// The nodes of its roles and of the clients.
     pub placement: Placement,
-    /// How many clients there are.
+    /// The number of clients.
     pub clients: u32,
-    /// A client idles from 0 to so many cycles after each number.
+    /// The longest idle time of a client after each number, in cycles. Each is random, from 0 up.
     pub work: u64,
-    /// The run ends when so many numbers have come.
+    /// The count of numbers after which the run ends.
     pub numbers: u64,
-    /// What decides the rest.
+    /// The seed of all random choices.
     pub seed: u64,
 }
 
 impl CountingRun {
-    /// Runs it. All clients ask for the first time at time 0.
+    /// Runs the benchmark. All clients ask for the first time at time 0.
     ///
     /// # Errors
     ///
-    /// If the network or the placement does not make sense; if the structure gets stuck, or gives
-    /// out a number twice or one that nobody can have yet.
+    /// If the network or the placement is not possible; if the structure gets stuck, or gives out a
+    /// number twice, or a number that is too large.
     pub fn run(self) -> Result<Measured, NetworkError> {
         self.check()?;
         let mut host = Host::new(self)?;
@@ -63,7 +63,7 @@ impl CountingRun {
     }
 }
 
-/// What the network hands over.
+/// An event that the network delivers.
 #[derive(Clone, Copy, Debug)]
 enum Happening {
     Arrives { to: Address, message: Message },
@@ -74,7 +74,7 @@ enum Happening {
 #[derive(Clone, Copy, Debug)]
 struct Client {
     random: SplitMix64,
-    /// When it asked for the number for which it waits.
+    /// The time when it asked for the number for which it waits.
     asked_at: Option<u64>,
 }
 
@@ -92,7 +92,7 @@ struct Host {
 
 impl Host {
     fn new(run: CountingRun) -> Result<Self, NetworkError> {
-        /// More are kept in memory that grows.
+        /// The largest number of deliveries for which memory is reserved. More make it grow.
         const AT_ONCE: u64 = 1 << 20;
         let random =
             |client| SplitMix64::from_state(SplitMix64::mix(run.seed ^ SplitMix64::mix(client)));
@@ -194,8 +194,9 @@ impl Host {
     }
 }
 
-/// Each number once, and none that is larger than what was asked for: when all who ask have got
-/// theirs, the numbers are those from 0 up to that, so nobody has another before.
+/// Checks that each number came once, and that none is larger than the count of numbers asked for.
+/// When all clients that asked have got their numbers, these are all numbers from 0 up to that
+/// count. So no client has a larger one before.
 fn check_numbers(deliveries: &[Delivery], asked: u64) -> Result<(), NetworkError> {
     let mut seen = vec![false; asked as usize];
     for &Delivery { number, .. } in deliveries {

@@ -1,4 +1,4 @@
-//! Why a run on a network cannot be made, or is worth nothing.
+//! The error of a run on a network.
 
 use std::error::Error;
 use std::fmt;
@@ -9,43 +9,43 @@ use throng_messages::{Address, Message};
 
 use super::NODES_MAX;
 
-/// A network, a placement or a run that does not make sense, or a run that went wrong. It says what
-/// is wrong and what is allowed.
+/// The error of a network, a placement or a run that is not possible, or of a run that failed. It
+/// names what is wrong and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NetworkError {
     /// A setting is outside its range.
     OutOfRange {
-        /// Which setting.
+        /// The name of the setting.
         what: &'static str,
-        /// What it is.
+        /// Its value.
         value: u64,
         /// What is allowed.
         allowed: RangeInclusive<u64>,
     },
     /// A butterfly has a power of two nodes, at least two.
     NotAPowerOfTwo {
-        /// How many there are.
+        /// The number of nodes.
         nodes: usize,
     },
     /// There is no such barrier.
     Shape(ShapeError),
     /// A message in a fat tree passes two ports: it cannot be faster than they are.
     FasterThanPorts {
-        /// Which latency.
+        /// The name of the latency.
         what: &'static str,
-        /// What it is.
+        /// Its value.
         latency: u64,
         /// The time that a message takes at both ports.
         ports: u64,
     },
     /// A node has room for one role of the structure and for one client.
     DoesNotFit {
-        /// Of what there are too many: `roles` or `clients`.
+        /// The kind of which there are too many: `roles` or `clients`.
         what: &'static str,
-        /// How many there are.
+        /// The number of them.
         count: usize,
-        /// How many nodes there are.
+        /// The number of nodes.
         nodes: usize,
     },
     /// Two roles, or two clients, are on one node.
@@ -55,33 +55,34 @@ pub enum NetworkError {
         /// The node.
         node: usize,
     },
-    /// A role or client is on a node that is not there.
+    /// A role or client is on a node that does not exist.
     NoSuchNode {
-        /// Who.
+        /// The role or client.
         who: Address,
-        /// Where.
+        /// The number of that node.
         node: usize,
-        /// How many nodes there are.
+        /// The number of nodes.
         nodes: usize,
     },
     /// The placement was made for another plan, or for other clients.
     NotPlaced {
-        /// Who has no place.
+        /// The role or client that has no node.
         who: Address,
     },
-    /// A role sent a message to somebody who is not there, or who does not expect such a one.
+    /// A role sent a message to a role or client that does not exist, or that does not expect such
+    /// a message.
     Unexpected {
-        /// To whom.
+        /// The receiver.
         to: Address,
-        /// What.
+        /// The message.
         message: Message,
     },
-    /// Nothing will ever happen again, and not all is done. The structure waits for somebody who
-    /// does not come.
+    /// No event will ever happen again, and not all is done. The structure waits for a participant
+    /// that does not come.
     Stuck {
-        /// What is done.
+        /// The amount of work done.
         done: u64,
-        /// What was to be done.
+        /// The amount of work requested.
         wanted: u64,
         /// The time of the last event.
         at: u64,
@@ -90,16 +91,16 @@ pub enum NetworkError {
     Wrong {
         /// The number.
         number: u64,
-        /// How many numbers were given out or asked for.
+        /// The count of numbers given out or asked for.
         asked: u64,
         /// Whether it had been given out before.
         again: bool,
     },
     /// A member of a barrier left before another had come.
     TooEarly {
-        /// Who left.
+        /// The member that left.
         member: u32,
-        /// In which round.
+        /// The round in which it left.
         round: u64,
     },
 }
@@ -118,7 +119,8 @@ impl NetworkError {
         }
     }
 
-    /// Checks the sizes of a run: who takes part, how long they idle, how often they do it.
+    /// Checks the sizes of a run: the number of participants, their longest idle time, and the
+    /// number of repetitions.
     pub(super) fn check_run(
         who: &'static str,
         many: u32,
@@ -126,7 +128,7 @@ impl NetworkError {
         what: &'static str,
         times: u64,
     ) -> Result<(), Self> {
-        /// Far more than anybody waits for, and no time overflows.
+        /// Far more than any run needs, and no time overflows.
         const MOST: u64 = 1 << 40;
         Self::check(who, many.into(), 1..=NODES_MAX as u64)?;
         Self::check("work", work, 0..=MOST)?;
@@ -157,7 +159,7 @@ impl fmt::Display for NetworkError {
             ),
             NetworkError::Shared { who, node } => write!(
                 f,
-                "{who:?} on node {node}: somebody is there already, and a node has room for one \
+                "{who:?} on node {node}: it is occupied, and a node has room for one \
                  role of the structure and one client"
             ),
             NetworkError::NoSuchNode { who, node, nodes } => {
@@ -169,13 +171,13 @@ impl fmt::Display for NetworkError {
             ),
             NetworkError::Unexpected { to, message } => write!(
                 f,
-                "{to:?} does not expect {message:?}: the plan must be for so many clients, and a \
-                 client gets nothing but the numbers that it asked for"
+                "{to:?} does not expect {message:?}: the plan must be for this number of \
+                 clients, and a client gets nothing but the numbers that it asked for"
             ),
             NetworkError::Stuck { done, wanted, at } => write!(
                 f,
                 "after {done} of {wanted}, at time {at}, nothing is on its way: the structure \
-                 waits for somebody who does not come"
+                 waits for a participant that does not come"
             ),
             NetworkError::Wrong { number, again: true, .. } => {
                 write!(f, "the number {number} was given out twice: the structure is wrong")
@@ -187,7 +189,7 @@ impl fmt::Display for NetworkError {
             ),
             NetworkError::TooEarly { member, round } => write!(
                 f,
-                "member {member} left round {round} before everybody had come: the barrier is wrong"
+                "member {member} left round {round} before all had come: the barrier is wrong"
             ),
         }
     }

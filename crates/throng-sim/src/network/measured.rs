@@ -1,28 +1,28 @@
-//! What a run on a network has shown.
+//! The measurements of a run on a network.
 
 /// A number that a client got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Who.
+    /// The client.
     pub client: u32,
-    /// Which.
+    /// The number.
     pub number: u64,
-    /// When it asked.
+    /// The time when the client asked.
     pub asked_at: u64,
-    /// When the number came.
+    /// The time when the number came.
     pub got_at: u64,
 }
 
-/// The part of a network that was busy for the largest part of the time.
+/// The part of a network that was busy for the largest share of the time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Busiest {
-    /// In words.
+    /// The name of the part.
     pub part: String,
     /// The share of the time in which it held a message, from 0 to 1.
     pub share: f64,
 }
 
-/// What the network did.
+/// The counts of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Carried {
     /// Messages that arrived over the network.
@@ -31,50 +31,50 @@ pub struct Carried {
     pub local_messages: u64,
     /// Messages that are still on their way.
     pub on_the_way: u64,
-    /// The switches that a message over the network passed.
+    /// The mean number of switches that a message over the network passed.
     pub mean_hops: f64,
-    /// The cycles that all those over the network together waited in buffers.
+    /// The cycles for which all messages over the network together waited in buffers.
     pub waited: u64,
-    /// The part that was busy for the largest part of the time, if a message was sent at all.
+    /// The part that was busy for the largest share of the time, if any message was sent.
     pub busiest: Option<Busiest>,
-    /// Events that the simulator worked through.
+    /// The number of events that the simulator processed.
     pub events: u64,
 }
 
 impl Carried {
-    /// The cycles that a message over the network waited in buffers.
+    /// Returns the mean number of cycles for which a message over the network waited in buffers.
     #[must_use]
     pub fn mean_wait(&self) -> f64 {
         self.waited as f64 / self.messages.max(1) as f64
     }
 }
 
-/// What a counting run has shown. Every number was given out once, and none is larger than what
-/// had been asked for; otherwise there is no such report.
+/// The measurements of a counting run. Every number was given out once, and none is larger than the
+/// count of numbers asked for; otherwise there is no such report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// When the last number came.
+    /// The time when the last number came.
     pub cycles: u64,
-    /// The numbers that came.
+    /// The count of numbers that came.
     pub handed_out: u64,
-    /// The clients that had asked and waited at that time.
+    /// The number of clients that were waiting for a number at that time.
     pub outstanding: u64,
-    /// From the request to the number.
+    /// The mean time from the request to the number.
     pub mean_latency: f64,
     /// Every number, in the order in which they came.
     pub deliveries: Vec<Delivery>,
-    /// What the network did.
+    /// The counts of the network.
     pub carried: Carried,
 }
 
 impl Measured {
-    /// The numbers handed out in so many cycles: `T d / t` of DT96, section 4.2.
+    /// Returns the count of numbers handed out in `cycles` cycles: `T d / t` of DT96, section 4.2.
     #[must_use]
     pub fn throughput_per(&self, cycles: u64) -> f64 {
         cycles as f64 * self.handed_out as f64 / self.cycles as f64
     }
 
-    /// The latency that this share of the requests, from 0 to 1, did not exceed.
+    /// Returns the latency that this share of the requests, from 0 to 1, did not exceed.
     #[must_use]
     pub fn latency_at(&self, share: f64) -> u64 {
         let mut all: Vec<u64> =

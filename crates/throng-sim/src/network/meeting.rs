@@ -1,4 +1,4 @@
-//! Members of a barrier of messages that meet again and again.
+//! Members of a barrier of messages that meet repeatedly.
 
 use throng::machine::SplitMix64;
 use throng_messages::{Address, BarrierKind, Member, Message, Post};
@@ -6,7 +6,8 @@ use throng_messages::{Address, BarrierKind, Member, Message, Post};
 use super::carrier::Network;
 use super::{Carried, NetworkError, NetworkSpec, Placement};
 
-/// Members that come to a barrier, go on when all have come, idle for a random time, and come again.
+/// Members that come to a barrier, continue when all have come, idle for a random time, and come
+/// again.
 ///
 /// ```
 /// use throng_messages::BarrierKind;
@@ -28,46 +29,46 @@ pub struct MeetingRun {
     pub network: NetworkSpec,
     /// The barrier.
     pub kind: BarrierKind,
-    /// Where the members are.
+    /// The nodes of the members.
     pub placement: Placement,
-    /// How many there are.
+    /// The number of members.
     pub members: u32,
-    /// A member idles from 0 to so many cycles after each round.
+    /// The longest idle time of a member after each round, in cycles. Each is random, from 0 up.
     pub work: u64,
-    /// How often they meet.
+    /// The number of rounds.
     pub rounds: u64,
-    /// What decides the idle times.
+    /// The seed of the idle times.
     pub seed: u64,
 }
 
-/// A round of a barrier. Nobody left before all had come; otherwise there is no such report.
+/// A round of a barrier. No member left before all had come; otherwise there is no such report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// When the last member came.
+    /// The time when the last member came.
     pub complete_at: u64,
-    /// When the last member left.
+    /// The time when the last member left.
     pub over_at: u64,
 }
 
-/// What a run of meetings has shown.
+/// The measurements of a run of meetings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Met {
-    /// When the last member left the last round.
+    /// The time when the last member left the last round.
     pub cycles: u64,
-    /// From the last that came to the last that left, in the mean of all rounds.
+    /// The mean time of all rounds from the last arrival to the last departure.
     pub mean_latency: f64,
     /// All rounds.
     pub rounds: Vec<Round>,
-    /// What the network did.
+    /// The counts of the network.
     pub carried: Carried,
 }
 
 impl MeetingRun {
-    /// Runs it. All members come for the first time at time 0.
+    /// Runs the meetings. All members come for the first time at time 0.
     ///
     /// # Errors
     ///
-    /// If the network, the barrier or the placement does not make sense; if nobody can go on, or if
+    /// If the network, the barrier or the placement is not possible; if the barrier gets stuck, or
     /// a member leaves before all have come.
     pub fn run(self) -> Result<Met, NetworkError> {
         let mut host = Host::new(self)?;
@@ -86,7 +87,7 @@ impl MeetingRun {
     }
 }
 
-/// What the network hands over.
+/// An event that the network delivers.
 #[derive(Clone, Copy, Debug)]
 enum Happening {
     Arrives { to: u32, message: Message },
@@ -99,10 +100,10 @@ struct Host {
     members: Vec<Member>,
     random: SplitMix64,
     post: Post,
-    /// How many have come to each round, and how many have left.
+    /// For each round, the numbers of members that have come, and that have left.
     counts: Vec<(u32, u32)>,
     rounds: Vec<Round>,
-    /// How many rounds all have left.
+    /// The number of rounds that all members have left.
     over: u64,
 }
 
@@ -148,7 +149,7 @@ impl Host {
         self.rounds[round].complete_at = self.network.now();
     }
 
-    /// A member comes, or gets a message.
+    /// Handles the arrival of a member, or of a message to it.
     fn handle(&mut self, number: u32, message: Option<Message>) -> Result<(), NetworkError> {
         let member = &mut self.members[number as usize];
         let before = member.passed();
@@ -186,7 +187,7 @@ impl Host {
     }
 
     fn node_of(&self, member: u32) -> usize {
-        // Checked before the run.
+        // The placement was checked before the run.
         self.run.placement.node_of(Address::Client(member)).unwrap_or(0)
     }
 }
@@ -208,7 +209,7 @@ mod tests {
         let mut host = host();
         host.network.wake_at(0, Happening::Comes { member: 0 });
         host.network.wake_at(0, Happening::Comes { member: 1 });
-        // Nobody says this in a barrier that is right.
+        // No member of a correct barrier sends this message.
         host.network.wake_at(0, Happening::Arrives { to: 1, message: Message::Released });
         host.network.wake_at(0, Happening::Comes { member: 2 });
         assert_eq!(host.run(), Err(NetworkError::TooEarly { member: 1, round: 0 }));

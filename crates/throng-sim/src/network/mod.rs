@@ -1,10 +1,11 @@
 //! Networks of processors that share nothing but messages.
 //!
-//! The structures of [`throng_messages`] run here on simulated networks: two torus meshes, a butterfly,
-//! a crossbar, as in DT96, section 4, and a cluster of today. A message takes time on each wire and in each
-//! switch of its way and waits where others are before it; computing takes none. A [`NetworkSpec`] says
-//! what the network is, a [`Placement`] who is where, and a [`CountingRun`] or [`MeetingRun`] what they
-//! do. The `README.md` in `src/network` has the rules, what is from the paper, and what was chosen.
+//! The structures of [`throng_messages`] run here on simulated networks: two torus meshes, a
+//! butterfly, a crossbar, as in DT96, section 4, and a present-day cluster. A message takes time on
+//! each wire and in each switch of its path and waits behind earlier messages; computing takes no
+//! time. A [`NetworkSpec`] describes the network, a [`Placement`] the nodes of the participants,
+//! and a [`CountingRun`] or [`MeetingRun`] their work. The `README.md` in `src/network` has the
+//! rules, and which of them are the paper's.
 //!
 //! ```
 //! use throng_messages::{CombiningShape, Plan, Waiting};

@@ -1,4 +1,4 @@
-//! Which role and which client is on which node.
+//! The nodes of roles and clients.
 
 use throng::machine::SplitMix64;
 use throng_messages::{Address, Plan, Traffic};
@@ -28,12 +28,12 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// The roles and clients on these nodes, in the order of their numbers.
+    /// Returns a placement of roles and clients on these nodes, in the order of their numbers.
     ///
     /// # Errors
     ///
-    /// If there is no such network, if a node is not there, or if two roles or two clients are on
-    /// one.
+    /// If there is no such network, if a node does not exist, or if two roles or two clients are on
+    /// one node.
     pub fn by_hand(
         spec: &NetworkSpec,
         roles: &[usize],
@@ -56,7 +56,8 @@ impl Placement {
         Ok(Placement { roles: small(roles), clients: small(clients) })
     }
 
-    /// Clients on the first nodes, in order, and no roles: the members of a barrier.
+    /// Returns a placement of clients on the first nodes, in order, without roles: the members of a
+    /// barrier.
     ///
     /// # Errors
     ///
@@ -67,8 +68,8 @@ impl Placement {
         Ok(Placement { roles: Vec::new(), clients: (0..clients).collect() })
     }
 
-    /// Clients on the first nodes, in order: from left to right, from the bottom up. The roles
-    /// anywhere.
+    /// Returns a placement of clients on the first nodes, in order: from left to right, from the
+    /// bottom up. The roles are placed at random.
     ///
     /// # Errors
     ///
@@ -92,8 +93,9 @@ impl Placement {
         Ok(placement)
     }
 
-    /// Clients as in [`random`](Self::random). The roles where the mean way of a message is short,
-    /// by [`Plan::traffic`]: simulated annealing (Kirkpatrick, Gelatt, Vecchi 1983), as in DT96.
+    /// Returns a placement of clients like [`random`](Self::random). The roles are placed so that
+    /// the mean path of a message is short, by [`Plan::traffic`]: simulated annealing (Kirkpatrick,
+    /// Gelatt, Vecchi 1983), as in DT96.
     ///
     /// # Errors
     ///
@@ -110,7 +112,7 @@ impl Placement {
         Ok(placement)
     }
 
-    /// The node of a role or client; `None` if there is no such role or client.
+    /// Returns the node of a role or client, or `None` if there is no such role or client.
     #[inline]
     #[must_use]
     pub fn node_of(&self, who: Address) -> Option<usize> {
@@ -121,12 +123,12 @@ impl Placement {
         node.map(|&node| node as usize)
     }
 
-    /// The mean time of a message that meets no other: [`NetworkSpec::cycles_alone`], weighted by
-    /// how often each is sent. Messages from or to nobody are left out.
+    /// Returns the mean time of a message that meets no other: [`NetworkSpec::cycles_alone`],
+    /// weighted by the number of messages. Messages from or to unknown participants are left out.
     ///
     /// # Panics
     ///
-    /// May, if the placement is for another network.
+    /// May panic if the placement is for another network.
     #[must_use]
     pub fn mean_distance(&self, spec: &NetworkSpec, traffic: &[Traffic]) -> f64 {
         let (mut all, mut cycles) = (0.0, 0.0);
@@ -139,7 +141,7 @@ impl Placement {
         if all > 0.0 { cycles / all } else { 0.0 }
     }
 
-    /// Checks that there is such a network, and that all these have a node of it.
+    /// Checks that there is such a network, and that all participants have a node of it.
     pub(super) fn check(
         &self,
         spec: &NetworkSpec,
@@ -158,7 +160,7 @@ impl Placement {
     }
 }
 
-/// A node has room for one of a kind.
+/// Checks that there are not more of a kind than nodes.
 fn fits(what: &'static str, count: usize, nodes: usize) -> Result<(), NetworkError> {
     if count > nodes { Err(NetworkError::DoesNotFit { what, count, nodes }) } else { Ok(()) }
 }

@@ -1,18 +1,18 @@
-//! The wires of a network, and which way a message goes.
+//! The wires of a network, and the path of a message.
 //!
-//! Wires are numbered. A wire ends at a switch, where it is the only one of its port in, or at a
-//! processor; it begins at a switch, where it is the only one of its port out, or at a processor. So
-//! the number of a wire is the number of these ports too. There is one way for each pair of nodes,
-//! whatever the load.
+//! Wires are numbered. A wire ends at a switch, as the only one of its port in, or at a processor.
+//! It begins at a switch, as the only one of its port out, or at a processor. So the number of a
+//! wire is also the number of these ports. There is one path for each pair of nodes, whatever the
+//! load.
 
 use super::{NetworkSpec, Topology};
 
-/// What is at the end of a wire for a message that goes on.
+/// What follows at the end of a wire for a message that has not arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
     /// The switch.
     pub(super) switch: u32,
-    /// The wire behind it.
+    /// The wire after it.
     pub(super) out: u32,
 }
 
@@ -24,7 +24,7 @@ const UP: usize = 3;
 const DOWN: usize = 4;
 const PORTS: usize = 5;
 
-/// The wires and ways of a network.
+/// The wires and paths of a network.
 #[derive(Debug)]
 pub(super) enum Routes {
     /// Wire `5 s + p` leaves switch `s` by port `p`; wire `5 n + s` comes from the processor.
@@ -32,9 +32,9 @@ pub(super) enum Routes {
         nodes: usize,
         rows: i32,
         columns: i32,
-        /// Column and row of each node.
+        /// The column and row of each node.
         places: Vec<(i16, i16)>,
-        /// The switch at the end of each wire; nobody asks for those to processors.
+        /// The switch at the end of each wire; unused for wires to processors.
         ends: Vec<u32>,
     },
     /// Wire `n l + r` comes to layer `l` in row `r`; after the last layer to processor `r`.
@@ -74,7 +74,7 @@ impl Routes {
         }
     }
 
-    /// How many wires there are.
+    /// Returns the number of wires.
     pub(super) fn wires(&self) -> usize {
         match *self {
             Routes::Mesh { nodes, .. } => (PORTS + 1) * nodes,
@@ -83,7 +83,7 @@ impl Routes {
         }
     }
 
-    /// How many switches there are.
+    /// Returns the number of switches.
     pub(super) fn switches(&self) -> usize {
         match *self {
             Routes::Mesh { nodes, .. } => nodes,
@@ -92,7 +92,7 @@ impl Routes {
         }
     }
 
-    /// The wire that comes from a processor.
+    /// Returns the wire that comes from a processor.
     #[inline]
     pub(super) fn first(&self, node: u32) -> u32 {
         match *self {
@@ -101,7 +101,8 @@ impl Routes {
         }
     }
 
-    /// Where a message for `to` goes at the end of a wire; `None` if it is there.
+    /// Returns the next switch and wire of a message for `to` at the end of a wire, or `None` if it
+    /// has arrived.
     #[inline]
     pub(super) fn turn(&self, wire: u32, to: u32) -> Option<Turn> {
         match self {
@@ -128,7 +129,7 @@ impl Routes {
                 if layer == layers {
                     return None;
                 }
-                // A layer puts one bit right, the highest first; a switch joins the two rows that
+                // A layer corrects one bit, the highest first; a switch joins the two rows that
                 // differ in it.
                 let bit = 1 << (layers - 1 - layer);
                 let (high, low) = (row / (2 * bit), row % bit);
@@ -144,7 +145,7 @@ impl Routes {
         }
     }
 
-    /// A wire in words.
+    /// Returns the name of a wire.
     pub(super) fn name_of_wire(&self, wire: usize) -> String {
         match *self {
             Routes::Mesh { nodes, .. } if wire >= PORTS * nodes => {
@@ -172,7 +173,7 @@ impl Routes {
     }
 }
 
-/// The shorter way around a ring of so many; upwards if both are equal.
+/// Returns the shorter way around a ring; upwards if both are equal.
 #[inline]
 fn shorter(here: i16, there: i16, side: i32, up: usize, down: usize) -> usize {
     let ahead = i32::from(there) - i32::from(here);
@@ -184,7 +185,7 @@ fn shorter(here: i16, there: i16, side: i32, up: usize, down: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// The switches and wires of the way from one node to another.
+    /// Returns the switches and wires of the path from one node to another.
     fn way(routes: &Routes, from: usize, to: usize) -> (Vec<u32>, Vec<u32>) {
         let (mut switches, mut wires) = (Vec::new(), vec![routes.first(from as u32)]);
         while let Some(turn) = routes.turn(*wires.last().unwrap(), to as u32) {
@@ -195,7 +196,7 @@ mod tests {
         (switches, wires)
     }
 
-    /// The node to which a last wire goes.
+    /// Returns the node at the end of a last wire.
     fn end(routes: &Routes, wire: u32) -> usize {
         match *routes {
             Routes::Mesh { .. } => wire as usize / PORTS,

@@ -1,10 +1,10 @@
-//! What a network is made of, as data.
+//! The parts of a network, as data.
 
 use std::fmt;
 
 use super::NetworkError;
 
-/// The most nodes that a network has.
+/// The largest number of nodes of a network.
 pub const NODES_MAX: usize = 4096;
 
 /// How the nodes of a network are joined.
@@ -19,14 +19,14 @@ pub enum Topology {
     Butterfly,
     /// One crossbar with a port for each node.
     Crossbar,
-    /// A cluster of today: hosts joined by a fat tree that has room for all messages at once. What
-    /// is narrow is each node's port. Time is in nanoseconds.
+    /// A present-day cluster: hosts joined by a fat tree that has room for all messages at once.
+    /// The bottleneck is each node's port. Time is in nanoseconds.
     FatTree {
-        /// Nodes on one host.
+        /// The number of nodes of one host.
         host_nodes: usize,
-        /// What a message alone takes between two nodes of a host.
+        /// The time of a message alone between two nodes of a host.
         within: u64,
-        /// What a message alone takes between two hosts.
+        /// The time of a message alone between two hosts.
         between: u64,
     },
 }
@@ -46,43 +46,43 @@ pub enum Topology {
 pub struct NetworkSpec {
     /// How the nodes are joined.
     pub topology: Topology,
-    /// How many nodes there are.
+    /// The number of nodes.
     pub nodes: usize,
-    /// How long a wire holds a message, and in a fat tree a port.
+    /// The time for which a wire, and in a fat tree a port, holds a message.
     pub wire_cycles: u64,
-    /// How long a switch holds a message; 0 in a fat tree, whose latencies contain it.
+    /// The time for which a switch holds a message; 0 in a fat tree, whose latencies contain it.
     pub switch_cycles: u64,
-    /// What a message takes from a role or client to another one of the same node.
+    /// The time of a message between a role and a client of the same node.
     pub local_cycles: u64,
 }
 
 impl NetworkSpec {
-    /// A torus mesh whose switches pass one message at a time.
+    /// Returns a torus mesh whose switches pass one message at a time.
     #[must_use]
     pub fn mesh_single_wire(nodes: usize) -> Self {
         Self::of_cycles(Topology::MeshSingleWire, nodes)
     }
 
-    /// A torus mesh whose switches are crossbars.
+    /// Returns a torus mesh whose switches are crossbars.
     #[must_use]
     pub fn mesh_crossbar(nodes: usize) -> Self {
         Self::of_cycles(Topology::MeshCrossbar, nodes)
     }
 
-    /// A butterfly; the nodes must be a power of two.
+    /// Returns a butterfly; the number of nodes must be a power of two.
     #[must_use]
     pub fn butterfly(nodes: usize) -> Self {
         Self::of_cycles(Topology::Butterfly, nodes)
     }
 
-    /// One crossbar for all.
+    /// Returns one crossbar for all nodes.
     #[must_use]
     pub fn crossbar(nodes: usize) -> Self {
         Self::of_cycles(Topology::Crossbar, nodes)
     }
 
-    /// A cluster of hosts with 16 nodes each: 1 us within a host, 10 us between two, 200 ns a message
-    /// at a port. The README of this module says where these come from.
+    /// Returns a cluster of hosts with 16 nodes each: 1 us within a host, 10 us between two, 200 ns
+    /// a message at a port. The README of this module has the sources.
     #[must_use]
     pub fn fat_tree(nodes: usize) -> Self {
         NetworkSpec {
@@ -94,13 +94,14 @@ impl NetworkSpec {
         }
     }
 
-    /// A cycle for each wire, each switch, and a message that stays on its node.
+    /// Returns a network with a cycle for each wire, each switch, and a message that stays on its
+    /// node.
     fn of_cycles(topology: Topology, nodes: usize) -> Self {
         NetworkSpec { topology, nodes, wire_cycles: 1, switch_cycles: 1, local_cycles: 1 }
     }
 
-    /// The rows and columns of a mesh: as near to a square as a full rectangle of so many nodes can
-    /// be. Node 0 is at the left of the bottom row, and the nodes of a row follow each other.
+    /// Returns the rows and columns of a mesh, as near to a square as a full rectangle of its nodes
+    /// can be. Node 0 is at the left of the bottom row, and the nodes of a row follow each other.
     #[must_use]
     pub fn sides(&self) -> (usize, usize) {
         let rows = (1..=self.nodes.isqrt()).rev().find(|rows| self.nodes.is_multiple_of(*rows));
@@ -108,11 +109,11 @@ impl NetworkSpec {
         (rows, self.nodes / rows)
     }
 
-    /// Checks that there can be such a network.
+    /// Checks that such a network is possible.
     ///
     /// # Errors
     ///
-    /// Says what is wrong and what is allowed.
+    /// Names what is wrong and what is allowed.
     pub fn check(&self) -> Result<(), NetworkError> {
         let within = NetworkError::check;
         const CYCLES_MAX: u64 = 1_000_000_000;
@@ -140,11 +141,12 @@ impl NetworkSpec {
         Ok(())
     }
 
-    /// The switches that a message passes from one node to another.
+    /// Returns the number of switches that a message passes from one node to another.
     ///
     /// # Panics
     ///
-    /// May, if there is no such node, or if there can be no such network: [`check`](Self::check).
+    /// May panic if there is no such node, or if such a network is not possible:
+    /// [`check`](Self::check).
     #[must_use]
     pub fn hops(&self, from: usize, to: usize) -> u64 {
         if from == to {
@@ -170,11 +172,11 @@ impl NetworkSpec {
         }
     }
 
-    /// What a message takes from one node to another where it meets no other.
+    /// Returns the time of a message from one node to another if it meets no other.
     ///
     /// # Panics
     ///
-    /// As [`hops`](Self::hops).
+    /// Like [`hops`](Self::hops).
     #[must_use]
     pub fn cycles_alone(&self, from: usize, to: usize) -> u64 {
         if from == to {

@@ -1,4 +1,4 @@
-//! Whether a machine makes sense. Every complaint names the field.
+//! Checks whether a machine is possible. Every error names the field.
 
 use std::error::Error;
 use std::fmt;
@@ -7,11 +7,11 @@ use std::ops::RangeInclusive;
 use super::{CoherenceSpec, MachineSpec, NetworkSpec};
 use crate::queue::PROCESSORS_MAX;
 
-/// No single part takes longer than this; simulated time must last.
+/// The longest time of a single part, in cycles. Simulated time must not run out.
 pub(super) const CYCLES_MAX: u64 = 1 << 32;
 const NAME_MAX: usize = 64;
 
-/// A machine that cannot be built. It says which field is wrong and what is allowed.
+/// The error of a machine that cannot be built. It names the wrong field and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecError(String);
 
@@ -45,7 +45,7 @@ fn cycles(field: &str, value: u64) -> Result<(), SpecError> {
     within(field, value, 0..=CYCLES_MAX)
 }
 
-/// A time that must pass.
+/// Checks a time that must not be 0.
 fn passing(field: &str, value: u64) -> Result<(), SpecError> {
     within(field, value, 1..=CYCLES_MAX)
 }
@@ -58,7 +58,7 @@ impl MachineSpec {
     /// Checks every field.
     ///
     /// # Errors
-    /// When one is out of its range, or two do not go together.
+    /// If a field is out of its range, or two do not go together.
     pub fn check(&self) -> Result<(), SpecError> {
         let long_enough = (1..=NAME_MAX).contains(&self.name.chars().count());
         if !long_enough || self.name.chars().any(char::is_control) {
@@ -81,7 +81,7 @@ impl MachineSpec {
         self.check_match()
     }
 
-    /// Whether the coherence can work over the network.
+    /// Checks whether the coherence can work over the network.
     fn check_match(&self) -> Result<(), SpecError> {
         use NetworkSpec::{Bus, Chiplets, Rings, Uniform};
         let is_bus = matches!(self.network, Bus { .. });
@@ -107,7 +107,7 @@ impl MachineSpec {
 }
 
 impl NetworkSpec {
-    /// As it is written in TOML.
+    /// Returns the name used in TOML.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -169,7 +169,7 @@ impl NetworkSpec {
 }
 
 impl CoherenceSpec {
-    /// As it is written in TOML.
+    /// Returns the name used in TOML.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

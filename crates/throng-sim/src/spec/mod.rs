@@ -1,8 +1,8 @@
-//! What a machine is made of: a description, as data.
+//! The description of a machine, as data.
 //!
 //! A [`MachineSpec`] is a list of parts and their times. Presets of known machines come with the
-//! crate ([`presets`]); anyone can write another one as a TOML file ([`MachineSpec::from_toml`]).
-//! All times are cycles of the machine's own clock.
+//! crate ([`presets`]); others can be written as TOML files ([`MachineSpec::from_toml`]). All times
+//! are cycles of the machine's own clock.
 //!
 //! ```
 //! use throng_sim::MachineSpec;
@@ -52,41 +52,41 @@ pub use presets::{Preset, presets};
 pub struct MachineSpec {
     /// A short name, as typed on a command line.
     pub name: String,
-    /// One line: what it is.
+    /// One line that says what it is.
     pub about: String,
-    /// How many processors it has where nobody says otherwise. It can be built at any size.
+    /// The default number of processors. It can be built at any size.
     pub processors: usize,
-    /// The clock, so that cycles can be told as time.
+    /// The clock, for converting cycles to time.
     pub clock_mhz: u32,
     /// The processor and its cache.
     pub processor: ProcessorSpec,
-    /// The way to other processors and to memory.
+    /// The network to other processors and to memory.
     pub network: NetworkSpec,
     /// How copies are kept equal.
     pub coherence: CoherenceSpec,
 }
 
-/// A processor and its cache. The cache never runs out of room: what the structures of this
-/// library share is small, and a copy goes only when another processor writes.
+/// A processor and its cache. The cache never runs out of room: the data that the structures of
+/// this library share is small, and a copy goes only when another processor writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProcessorSpec {
-    /// An access that the own cache answers.
+    /// The time of an access that the own cache answers.
     pub hit_cycles: u64,
-    /// The same for reading and writing in one, where that takes longer.
+    /// The same for a read-modify-write, if that takes longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rmw_hit_cycles: Option<u64>,
     /// The private instructions that go with each shared access: addresses, tests, branches.
     #[serde(default)]
     pub instruction_cycles: u64,
-    /// From the miss until the request leaves.
+    /// The time from the miss until the request leaves.
     #[serde(default)]
     pub miss_cycles: u64,
-    /// From the arrival of the answer until the access is complete.
+    /// The time from the arrival of the answer until the access is complete.
     #[serde(default)]
     pub fill_cycles: u64,
-    /// Processors that share a node, and so its way to the network and its memory. On a bus each
-    /// has its own.
+    /// The number of processors that share a node, and so its port to the network and its memory.
+    /// On a bus each has its own.
     #[serde(default = "one")]
     pub per_node: usize,
 }
@@ -95,71 +95,71 @@ fn one() -> usize {
     1
 }
 
-/// The way from node to node. A node reaches itself at once.
+/// The network between nodes. A node reaches itself at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum NetworkSpec {
-    /// Every node is as far as every other.
+    /// All nodes are equally far from each other.
     Uniform {
-        /// A message, wherever it goes.
+        /// The time of a message.
         message_cycles: u64,
     },
     /// A square of nodes, each joined to its four neighbours.
     Mesh {
-        /// Entering and leaving the network.
+        /// The time to enter and leave the network.
         message_cycles: u64,
-        /// From a node to the next.
+        /// The time from a node to the next.
         hop_cycles: u64,
     },
-    /// One transaction at a time, and all hear it.
+    /// One transaction at a time, which all see.
     Bus {
-        /// From asking for the bus until it is granted, if it is free.
+        /// The time from the request for the bus until it is granted, if it is free.
         #[serde(default)]
         arbitration_cycles: u64,
     },
     /// Rings of nodes, joined by a ring of rings.
     Rings {
-        /// Nodes on a ring.
+        /// The number of nodes on a ring.
         ring_nodes: usize,
-        /// A message to the same ring.
+        /// The time of a message to the same ring.
         near_cycles: u64,
-        /// A message to another ring.
+        /// The time of a message to another ring.
         far_cycles: u64,
-        /// Each ring that a message passes takes the next one only so much later.
+        /// The time after which a ring takes the next message.
         #[serde(default)]
         slot_cycles: u64,
     },
     /// Stages of switches between all nodes and all memories.
     Butterfly {
-        /// Ways out of a switch.
+        /// The number of outputs of a switch.
         radix: usize,
-        /// Entering and leaving the network.
+        /// The time to enter and leave the network.
         message_cycles: u64,
-        /// A stage.
+        /// The time of a stage.
         stage_cycles: u64,
     },
-    /// Routers at the corners of a cube of as many dimensions as it takes.
+    /// Routers at the corners of a hypercube.
     Hypercube {
-        /// Nodes at a router.
+        /// The number of nodes at a router.
         router_nodes: usize,
-        /// Entering and leaving the network.
+        /// The time to enter and leave the network.
         message_cycles: u64,
-        /// From a router to the next.
+        /// The time from a router to the next.
         hop_cycles: u64,
     },
     /// Chiplets of nodes, on sockets.
     Chiplets {
-        /// Nodes of a chiplet.
+        /// The number of nodes of a chiplet.
         chiplet_nodes: usize,
-        /// Chiplets of a socket.
+        /// The number of chiplets of a socket.
         socket_chiplets: usize,
-        /// A message within a chiplet.
+        /// The time of a message within a chiplet.
         chiplet_cycles: u64,
-        /// A message to another chiplet of the socket.
+        /// The time of a message to another chiplet of the socket.
         socket_cycles: u64,
-        /// A message to another socket.
+        /// The time of a message to another socket.
         far_cycles: u64,
-        /// Each chiplet and each socket sends out a message only so much after the one before.
+        /// The time after which a chiplet or a socket sends the next message.
         #[serde(default)]
         port_cycles: u64,
     },
@@ -169,68 +169,70 @@ pub enum NetworkSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum CoherenceSpec {
-    /// No caches, no network: an access takes so long, and a line serves one at a time.
+    /// No caches, no network: every access takes the same time, and a line serves one at a time.
     Ideal {
-        /// An access.
+        /// The time of an access.
         access_cycles: u64,
     },
-    /// Each line has a home node that knows who has copies. A home serves one request at a time.
+    /// Each line has a home node with a list of its copies. A home serves one request at a time.
     Directory {
-        /// The home looks at a request: memory and directory.
+        /// The time for which the home looks at a request: memory and directory.
         home_cycles: u64,
-        /// A processor gives up its copy, or only says so. One that is still waiting for the line
-        /// completes its own access first.
+        /// The time in which a processor gives up its copy, or confirms that it has. A processor
+        /// that is still waiting for the line completes its own access first.
         #[serde(default)]
         holder_cycles: u64,
-        /// The home sends one of the messages that take copies away.
+        /// The time in which the home sends one of the messages that take copies away.
         #[serde(default)]
         invalidate_cycles: u64,
-        /// A changed line goes straight from its holder to who wants it, not back over its home.
+        /// Whether a changed line goes straight from its holder to the requester, not back over its
+        /// home.
         #[serde(default)]
         forward: bool,
-        /// A reader gets the right to write, too, where nobody else has a copy.
+        /// Whether a reader also gets the right to write, if no other processor has a copy.
         #[serde(default)]
         exclusive: bool,
-        /// Copies that the directory can keep track of in hardware, if their number is limited.
+        /// The number of copies that the directory can keep track of in hardware, if it is limited.
         #[serde(default)]
         pointers: Option<usize>,
-        /// What it costs the home to keep track of one more than that.
+        /// The time in which the home adds one more than that.
         #[serde(default)]
         overflow_cycles: u64,
-        /// The home can add, subtract, set and clear bits in memory by itself, in this time. Then
-        /// it does: such an operation takes all copies away and leaves none.
+        /// The time in which the home can add, subtract, set and clear bits in memory by itself. If
+        /// it is set, the home does so: such an operation takes all copies away and leaves none.
         #[serde(default)]
         fetch_op_cycles: Option<u64>,
     },
-    /// All caches listen to one bus. Needs a bus as its network.
+    /// All caches snoop one bus. Needs a bus as its network.
     Snoop {
-        /// How long fetching a line has the bus.
+        /// The time for which fetching a line occupies the bus.
         fetch_cycles: u64,
-        /// How long taking the others' copies away has the bus, where the own copy is good. Then
-        /// there is nothing to fill.
+        /// The time for which taking the others' copies away occupies the bus, if the own copy is
+        /// valid. Then no line is fetched.
         upgrade_cycles: u64,
     },
-    /// The nearest copy answers, and memory only where there is none: rings of caches without
-    /// memory (COMA), or chiplets with a shared cache. Needs rings, chiplets or a uniform network.
+    /// The nearest copy answers, and memory only if there is none: rings of caches without memory
+    /// (COMA), or chiplets with a shared cache. Needs rings, chiplets or a uniform network.
     Nearest {
-        /// A processor gives a copy away, or gives it up.
+        /// The time in which a processor gives a copy to another, or gives it up.
         #[serde(default)]
         holder_cycles: u64,
-        /// Memory looks at a request; one at a time.
+        /// The time for which memory looks at a request; one at a time.
         memory_cycles: u64,
     },
-    /// Nobody keeps copies: every access goes to the memory at its line's home, which serves one
-    /// at a time.
+    /// There are no copies: every access goes to the memory at its line's home, which serves one at
+    /// a time.
     None {
-        /// Memory reads or writes.
+        /// The time of a read or write in memory.
         memory_cycles: u64,
-        /// Memory reads and writes in one: fetch-ops, exchanges, compare-exchanges.
+        /// The time of a read-modify-write in memory: fetch-ops, exchanges, compare-exchanges.
         rmw_cycles: u64,
     },
 }
 
 impl MachineSpec {
-    /// A machine in which every access takes so many cycles, and a line serves one at a time.
+    /// Returns a machine in which every access takes `access_cycles` cycles, and a line serves one
+    /// at a time.
     ///
     /// ```
     /// use throng_sim::MachineSpec;
@@ -256,7 +258,7 @@ impl MachineSpec {
         }
     }
 
-    /// The preset of this name.
+    /// Returns the preset of this name.
     ///
     /// ```
     /// use throng_sim::MachineSpec;
@@ -268,13 +270,13 @@ impl MachineSpec {
         presets().iter().find(|preset| preset.name() == name).map(Preset::spec)
     }
 
-    /// The machine that a TOML text describes.
+    /// Parses a machine from TOML.
     ///
     /// # Errors
-    /// When the text is no TOML, has fields that do not exist or lacks some, or a value is out of
-    /// its range. The error names the field and its line.
+    /// If the text is not TOML, has unknown fields or lacks some, or a value is out of its range.
+    /// The error names the field and its line.
     ///
-    /// In a text, `overflow_cycles` must be there where `pointers` is.
+    /// In a text, `pointers` requires `overflow_cycles`.
     pub fn from_toml(text: &str) -> Result<Self, SpecError> {
         sections::check_sections(text)?;
         let spec: MachineSpec = toml::from_str(text).map_err(SpecError::from_toml)?;
@@ -282,13 +284,13 @@ impl MachineSpec {
         Ok(spec)
     }
 
-    /// The machine as TOML, to be changed and read again.
+    /// Returns the machine as TOML, to be changed and read again.
     #[must_use]
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("numbers and short texts can be written as TOML")
     }
 
-    /// How long so many cycles are.
+    /// Returns the length of `cycles` cycles in nanoseconds.
     ///
     /// ```
     /// use throng_sim::MachineSpec;

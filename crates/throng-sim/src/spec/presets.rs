@@ -1,4 +1,4 @@
-//! Machines that come with the crate. Each is a TOML file that names the source of every number.
+//! Machines that come with the crate. Each is a TOML file with a source for every number.
 
 use super::MachineSpec;
 
@@ -10,20 +10,20 @@ pub struct Preset {
 }
 
 impl Preset {
-    /// The name, as typed on a command line.
+    /// Returns the name, as typed on a command line.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The file, with the sources of its numbers in the comments: a start for a machine of one's
-    /// own.
+    /// Returns the file, with the sources of its numbers in the comments. It can be a start for a
+    /// machine of your own.
     #[must_use]
     pub fn text(&self) -> &'static str {
         self.text
     }
 
-    /// The machine.
+    /// Returns the machine.
     #[must_use]
     pub fn spec(&self) -> MachineSpec {
         MachineSpec::from_toml(self.text).expect("presets are tested")
@@ -36,7 +36,7 @@ macro_rules! preset {
     };
 }
 
-/// The machines that come with the crate.
+/// Returns the machines that come with the crate.
 #[must_use]
 pub fn presets() -> &'static [Preset] {
     &[

@@ -1,5 +1,5 @@
-//! The sections of a TOML file whose kind decides what is in them. They are looked at here, field
-//! by field, before they are read: an error names the field, its line and what is allowed.
+//! The sections of a TOML file whose fields depend on their kind. They are checked here, field by
+//! field, before they are read. So an error names the field, its line and what is allowed.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -9,7 +9,7 @@ use super::SpecError;
 use super::check::CYCLES_MAX;
 use crate::queue::PROCESSORS_MAX;
 
-/// What is in a field.
+/// The content of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holds {
     /// A whole number; the field must be there.
@@ -72,7 +72,7 @@ const COHERENCES: [Kind; 5] = [
 ];
 
 /// Checks the fields of the network and of the coherence in a TOML text: their names, and whether
-/// they hold numbers where they should. What is wrong elsewhere is left to others.
+/// they hold numbers where they should. Other errors are found elsewhere.
 pub(super) fn check_sections(text: &str) -> Result<(), SpecError> {
     let Ok(machine) = DeTable::parse(text) else { return Ok(()) };
     for (name, kinds) in [("network", &NETWORKS[..]), ("coherence", &COHERENCES[..])] {
@@ -86,7 +86,7 @@ pub(super) fn check_sections(text: &str) -> Result<(), SpecError> {
     Ok(())
 }
 
-/// The complaint about a field of this text, which begins with the field's name, with its line.
+/// Adds the line to an error about a field of this text. The error begins with the field's name.
 pub(super) fn with_line(text: &str, error: SpecError) -> SpecError {
     let said = error.to_string();
     let name = said.split(" = ").next().unwrap_or_default();
@@ -96,7 +96,7 @@ pub(super) fn with_line(text: &str, error: SpecError) -> SpecError {
     }
 }
 
-/// Where the value of `field` or `section.field` begins.
+/// Returns the start of the value of `field` or `section.field`.
 fn span_start(text: &str, name: &str) -> Option<usize> {
     let machine = DeTable::parse(text).ok()?;
     let value = match name.split_once('.') {
@@ -108,7 +108,7 @@ fn span_start(text: &str, name: &str) -> Option<usize> {
     Some(value.span().start)
 }
 
-/// The line of the text, from 1 on.
+/// Returns the line of the text, from 1 on.
 fn line(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
 }
@@ -177,7 +177,7 @@ impl Section<'_> {
         Ok(())
     }
 
-    /// A value that is not allowed, quoted as it was typed.
+    /// Returns the error of a value that is not allowed, quoted as it was typed.
     fn wrong(&self, name: &str, value: &Spanned<DeValue<'_>>, allowed: &str) -> SpecError {
         let span = value.span();
         let line = self.line(span.start);
@@ -194,7 +194,7 @@ impl Section<'_> {
     }
 }
 
-/// The numbers that a field may hold: times, or how many there are of something.
+/// Returns the range of a field: a time, or a number of parts.
 fn range(name: &str) -> String {
     if name.ends_with("_cycles") {
         format!("a whole number from 0 to {CYCLES_MAX}")
@@ -203,7 +203,7 @@ fn range(name: &str) -> String {
     }
 }
 
-/// Whether it is a number that fits; whether it makes sense is checked later.
+/// Returns whether it is a number that fits; its range is checked later.
 fn is_number(value: &DeValue<'_>) -> bool {
     value.as_integer().is_some_and(|number| {
         let digits = number.as_str().trim_start_matches('+');
@@ -227,13 +227,13 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The fields that a part has when it is written.
+    /// Returns the fields that a part has when it is written.
     fn written(part: &impl serde::Serialize) -> BTreeSet<String> {
         let table = toml::Table::try_from(part).unwrap();
         table.into_iter().map(|(name, _)| name).filter(|name| name != "kind").collect()
     }
 
-    /// The section with all of these fields.
+    /// Returns the section with all of these fields.
     fn section<'a>(kind: &str, fields: impl Iterator<Item = &'a (&'a str, Holds)>) -> String {
         let set = |(name, holds): &(&str, Holds)| match holds {
             Flag => format!("{name} = true\n"),

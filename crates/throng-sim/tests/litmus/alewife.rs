@@ -20,7 +20,7 @@ const HOME: u64 = 7;
 const HOLDER: u64 = 2;
 const INVALIDATE: u64 = 5;
 
-/// A message over so many hops.
+/// Returns the time of a message over `hops` hops.
 const fn way(hops: u64) -> u64 {
     if hops == 0 { 0 } else { 12 + hops }
 }
@@ -29,7 +29,7 @@ fn hops(a: u64, b: u64) -> u64 {
     (a % 4).abs_diff(b % 4) + (a / 4).abs_diff(b / 4)
 }
 
-/// A miss that memory answers, over so many hops. The paper: 11 and 38 cycles; the file: 11 and 37.
+/// Returns the time of a miss that memory answers, over `hops` hops. The paper: 11 and 38 cycles; the file: 11 and 37.
 const fn clean(hops: u64) -> u64 {
     INSTRUCTIONS + MISS + way(hops) + HOME + way(hops) + FILL
 }
@@ -125,9 +125,9 @@ fn invalidations_leave_the_home_one_after_another() {
 #[test]
 fn four_writers_of_a_line_queue_for_it() {
     // Home 5; all write at 0, one hop away; requests arrive at 2 + 2 + 13 = 17, served by id.
-    //   1: seen 24, nobody has it: home again 24, done 24 + 13 + 2 = 39
+    //   1: seen 24, no copy elsewhere: home again 24, done 24 + 13 + 2 = 39
     //   4: seen 31; at its owner 44, which has it since 39; given 46, home 59, done 74
-    //   6: seen 38, the line is home at 59; at its owner 72, who has it at 74; given 76, home 89
+    //   6: seen 38, the line is home at 59; at its owner 72, which has it at 74; given 76, home 89
     //   9: seen 45, the line is home at 89; as before, a round trip, fill and holder later
     let period = way(1) + way(1) + FILL + HOLDER;
     let script = [1, 4, 6, 9].map(|who| (0, who, Write(0)));

@@ -55,7 +55,7 @@ fn act(lines: &[TwoWords], cpu: &SimCpu, what: Do) {
     }
 }
 
-/// Runs a script on so many processors. Line `i` is at home near processor `homes[i]`.
+/// Runs a script on `processors` processors. Line `i` is at home near processor `homes[i]`.
 pub(crate) fn run(spec: &MachineSpec, processors: usize, homes: &[usize], script: &[Step]) -> Run {
     let places: Vec<_> = homes.iter().map(|&id| Place::named("line").near(id)).collect();
     let setup = move || -> Vec<TwoWords> {

@@ -134,7 +134,7 @@ fn of_the_readers_of_a_ring_only_the_first_goes_far() {
         (3000, 65, Read(0)),
     ];
     let run = run(&preset("ksr1"), 96, &[0], &script);
-    // 32 has its copy at 1602; those of its ring who asked before get it one message later. 64, of
+    // 32 has its copy at 1602; readers of its ring that asked before get it one message later. 64, of
     // another ring, has the ring of rings one slot after 32.
     let passed_on = 1000 + OTHER_RING + NEAR;
     let expected = [OTHER_RING, passed_on - 1000, passed_on - 1500, OTHER_RING + SLOT, SAME_RING];

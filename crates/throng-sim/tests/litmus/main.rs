@@ -1,9 +1,9 @@
 //! Litmus tests: what an access costs on each machine, computed by hand from the numbers of its
 //! file and from the rules in `src/memory/README.md`; and that no machine ever shows a stale value,
-//! forgets to wake anybody or lets time go back.
+//! fails to wake a waiting processor or lets time go back.
 //!
-//! A test is a short [`script`](bench::run): who does what to which line, from what time on. It
-//! says how long each access takes. Where an access is not alone, the sum is in a comment.
+//! A test is a short [`script`](bench::run): which processor does what to which line, from what time
+//! on. It returns how long each access takes. Where accesses overlap, the sum is in a comment.
 
 mod bench;
 

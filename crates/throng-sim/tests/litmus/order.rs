@@ -1,5 +1,5 @@
-//! What no cost may change: on every machine values are what one processor after the other would
-//! have seen, nobody sleeps through a write, who comes first is served first, and time goes on.
+//! Properties that no cost may change. On every machine values are those of some sequential order,
+//! every write wakes the waiting processors, requests are served in order, and time never goes back.
 
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -198,8 +198,8 @@ fn whoever_runs_ahead_is_not_seen_to() {
     }
 }
 
-/// A token goes round: each waits for its number and then passes it on, in one way or another,
-/// while words of the same line are written and read by those who feel like it.
+/// A token goes round: each processor waits for its number and then passes the token on, by one of
+/// several operations. Meanwhile processors read and write other words of the line at random.
 fn pass_the_token(words: &Words, cpu: &SimCpu, processors: u64) {
     let token = words.get(3);
     for round in 0..4 {

@@ -80,7 +80,7 @@ fn upgrade_and_invalidations() {
 fn three_writers_of_a_line_queue_for_it() {
     // Home node 0. 0: arrives 21, seen 27, done 78. 2 and 3, of node 1, arrive at 50.
     //   2: seen 56, 0 has it at 78; given 98, done 98 + 29 + 51 = 178; home knows at 98
-    //   3: seen 62, home free at 98, at its owner 127, who has it at 178; given 198, in the same
+    //   3: seen 62, home free at 98, at its owner 127, which has it at 178; given 198, in the same
     //      node: done 198 + 51
     let script = [(0, 0, Swap(0)), (0, 2, Swap(0)), (0, 3, Swap(0))];
     assert_eq!(run(&preset("origin2000"), 16, &[0], &script).took, [78, 178, 249]);

@@ -141,8 +141,8 @@ fn of_the_readers_of_a_chiplet_and_of_a_socket_only_the_first_goes_far() {
 
 #[test]
 fn nobody_has_a_copy_before_it_can_have_come() {
-    // However many ask, and in whatever order: nobody of socket 1 before 591 cycles have passed,
-    // of another chiplet than the first not before 591 + 6 + 156.
+    // For any number of readers in any order: no processor of socket 1 has a copy before 591 cycles
+    // have passed, and none of a chiplet other than the first before 591 + 6 + 156.
     let readers: Vec<usize> = (0..96).map(|i| 96 + i * 37 % 96).collect();
     let mut script = vec![(0, 0, Write(0))];
     script.extend(readers.iter().enumerate().map(|(i, &who)| (1000 + i as u64, who, Read(0))));

@@ -68,7 +68,7 @@ fn two_clients_of_a_mesh() {
     // time 3.
     for (network, second) in [
         // Request at 5, answer at 10. The second request is through switch 1 at 5 and there at 6; its
-        // answer is at switch 1 at 7 and nobody is in its way.
+        // answer is at switch 1 at 7 and no other message is in its way.
         (NetworkSpec::mesh_single_wire(3), 11),
         // The same: both want the port to the processor.
         (NetworkSpec::mesh_crossbar(3), 11),

@@ -91,7 +91,7 @@ fn what_does_not_fit_on_the_nodes_is_refused() {
     }
     assert_eq!(
         Placement::by_hand(&network, &[1, 2, 1], &[]).unwrap_err().to_string(),
-        "Role(2) on node 1: somebody is there already, and a node has room for one role of the \
+        "Role(2) on node 1: it is occupied, and a node has room for one role of the \
          structure and one client"
     );
     assert_eq!(

@@ -55,7 +55,7 @@ fn times(spec: NetworkSpec, all: &[Sent]) -> Vec<u64> {
     times
 }
 
-/// One of each kind, of about so many nodes.
+/// Returns one network of each kind, of about `nodes` nodes.
 fn one_of_each(nodes: usize) -> [NetworkSpec; 5] {
     [
         NetworkSpec::mesh_single_wire(nodes),

@@ -1,8 +1,8 @@
-//! The way out of a barrier that will never be complete.
+//! The word that says that a barrier will never be complete.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
-use super::Meeting;
+use crate::classic::barrier::Meeting;
 use crate::machine::{Cpu, Line, Machine, Patience, Place, RoundTimes, Watch, WayOut, Word};
 
 /// How the members of a barrier wait, and from which round on the barrier is broken.
@@ -12,7 +12,7 @@ use crate::machine::{Cpu, Line, Machine, Patience, Place, RoundTimes, Watch, Way
 /// | 0 | not broken |
 /// | r + 1 | no round from r on will be complete; a member that waits in one should leave |
 ///
-/// It never rises but from 0.
+/// Once it is not 0, it never rises.
 #[derive(Debug)]
 pub(super) struct Alarm<M: Machine>(Line<Content<M>>);
 
@@ -21,13 +21,13 @@ pub(super) struct Alarm<M: Machine>(Line<Content<M>>);
 struct Content<M: Machine> {
     broken_from: M::Word,
     patience: Patience,
-    /// What tells members to sleep at once, unless a user asked for this patience.
+    /// Measures whether members should sleep at once. `None` if a user has set the patience.
     times: Option<RoundTimes>,
 }
 
 impl<M: Machine> Alarm<M> {
-    /// For members that wait with this patience. A usual one is given up while rounds are shorter without it; one
-    /// that a user asked for is kept.
+    /// Returns the alarm of a barrier whose members wait with this patience. A default patience is
+    /// dropped while rounds are shorter without it. A patience that a user has set is kept.
     pub(super) fn new(patience: Patience) -> Self {
         let usual = [Patience::ROOMY, Patience::CROWDED, Patience::UNKNOWN];
         let is_usual = usual.contains(&patience);
@@ -38,7 +38,7 @@ impl<M: Machine> Alarm<M> {
         }))
     }
 
-    /// The calling member leads in a round that is over.
+    /// Reports that a round is over. Called by the leader of the round.
     #[inline]
     pub(super) fn round_is_over(&self, cpu: &M::Cpu) {
         if let Some(times) = &self.0.times {
@@ -50,14 +50,14 @@ impl<M: Machine> Alarm<M> {
         self.0.patience
     }
 
-    /// No round of `meeting` from `round` on will be complete.
+    /// Breaks the barrier: no round of `meeting` from `round` on will be complete.
     pub(super) fn raise(&self, round: u64, meeting: &impl Meeting<M>) {
         if self.is_lowered_to(round) {
             meeting.wake_members();
         }
     }
 
-    /// Returns whether this call has changed `broken_from`.
+    /// Lowers `broken_from` to `round` + 1, and returns whether this call has changed it.
     fn is_lowered_to(&self, round: u64) -> bool {
         let raised = round.saturating_add(1);
         let mut seen = self.0.broken_from.load(Acquire);
@@ -70,18 +70,18 @@ impl<M: Machine> Alarm<M> {
         false
     }
 
-    /// Whether some round will not be complete.
+    /// Returns whether any round will not be complete.
     pub(super) fn is_raised(&self) -> bool {
         self.0.broken_from.load(Acquire) != 0
     }
 
-    /// Whether `round` will not be complete.
+    /// Returns whether `round` will not be complete.
     #[inline]
     pub(super) fn is_raised_at(&self, round: u64) -> bool {
         (1..=round.saturating_add(1)).contains(&self.0.broken_from.load(Acquire))
     }
 
-    /// The way out for a member that waits in `round`.
+    /// Returns the conditions under which a member that waits in `round` gives up.
     #[inline]
     pub(super) fn way_out(&self, round: u64, deadline: Option<u64>) -> WayOut<'_, M> {
         let Content { broken_from, patience, times } = &*self.0;
@@ -99,7 +99,7 @@ impl<M: Machine> Alarm<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::barrier::{Dissemination, Method, Shape};
+    use crate::classic::barrier::{Dissemination, Method, Shape};
     use crate::machine::Native;
 
     #[test]

@@ -1,24 +1,25 @@
-//! A barrier for whoever comes.
+//! A barrier for threads without ranks.
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::time::Duration;
 
+use super::WaitResult;
 use super::alarm::Alarm;
-use super::{Broken, Meeting, WaitResult};
+use crate::classic::barrier::{Broken, Meeting};
 use crate::machine::{Cpu, Line, Machine, Native, Patience, Place, Word};
 use crate::topology::Topology;
 
-/// A barrier for whoever comes: any n threads meet, as at [`std::sync::Barrier`].
+/// A barrier for threads without ranks: any n threads meet, as at [`std::sync::Barrier`].
 ///
-/// There is a seat for each rank of the meeting. Who comes takes a seat for one round, that of the
-/// last time if it is free; so threads that keep coming back write to a line of their own, and
-/// strangers find a seat by looking for one. When more than n come at once, the others wait for a
-/// seat. Where the method needs no ranks ([`Tally`](super::Tally)), nobody takes a seat.
+/// There is a seat for each rank of the meeting. A thread takes a seat for one round, and tries
+/// first the seat that it had the last time. So a thread that keeps coming back writes to a cache
+/// line of its own. When more than n threads come at once, the others wait for a seat. If the
+/// method needs no ranks ([`Tally`](super::tally::Tally)), no seats are taken.
 ///
 /// ```
-/// use throng::barrier::{Anonymous, DynamicFway, Method, Shape};
+/// use throng::structures::barrier::{Anonymous, DynamicFway, Method, Shape};
 /// use throng::machine::Native;
 ///
 /// let barrier = Anonymous::new(DynamicFway::<Native>::build(&Shape::for_members(4))?);
@@ -36,32 +37,34 @@ use crate::topology::Topology;
 /// | 2r | free, to be taken for round r |
 /// | 2r + 1 | taken for round r |
 ///
-/// A seat is freed when its owner has left the round, so rounds at a seat do not overlap, and no
-/// seat is more than one round ahead of another. Who finds no free seat waits for the one that is
-/// taken for the earliest round: if others are ahead of it, its round is complete; if none is, all n
-/// have come. Either way it will be free without us.
+/// A seat is freed when its owner has left the round. So rounds at a seat do not overlap, and no
+/// seat is more than one round ahead of another. A thread that finds no free seat waits for the
+/// seat that is taken for the earliest round. If other seats are ahead of it, its round is
+/// complete. If none is ahead, all n members have come. Either way it will be freed without the
+/// waiting thread.
 ///
 /// # More threads than members
-/// A thread keeps its seat until it has left the round, so a round needs the threads of the round before to have run:
-/// if all n are released and none of them gets a core, n other threads cannot complete the next round. The
-/// barrier of the standard library has no such rule. Here it is needed, because a released thread may still have to
-/// pass the release on, or to look at a flag that the next round at its seat would change. At a method without
-/// seats it does not hold.
+/// A thread keeps its seat until it has left the round, so a round needs the threads of the round
+/// before to have run. If all n are released and none of them gets a core, n other threads cannot
+/// complete the next round. The barrier of the standard library has no such rule. It is needed here
+/// because a released thread may still have to pass the release on, or to read a flag that the next
+/// round at its seat would change. A method without seats does not have this rule.
 ///
 /// ## Memory ordering
-/// Taking a seat acquires what freeing it released: the round at that seat is over. All else is the
-/// meeting's.
+/// Taking a seat acquires what freeing it released: the round at that seat is over. The meeting
+/// does the rest.
 #[derive(Debug)]
 pub struct Anonymous<B: Meeting<M>, M: Machine = Native> {
     meeting: B,
     seats: Vec<Line<M::Word>>,
     alarm: Alarm<M>,
-    /// No other barrier has it.
+    /// Unique among all barriers.
     id: u64,
 }
 
 impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
-    /// At `meeting`.
+    /// Returns a barrier for the members of `meeting`. Waiting threads have the default
+    /// [`Patience`] for that number of members.
     pub fn new(meeting: B) -> Self {
         let patience = Patience::for_threads(meeting.members());
         Anonymous::with(meeting, patience)
@@ -78,28 +81,29 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
         }
     }
 
-    /// How many meet.
+    /// Returns the number of threads that meet in a round.
     #[must_use]
     pub fn members(&self) -> usize {
         self.seats.len()
     }
 
-    /// Breaks the barrier: those who wait, and those who come, are told that it is [`Broken`].
+    /// Breaks the barrier: threads that wait, and threads that come later, get [`Broken`].
     pub fn abort(&self) {
         self.alarm.raise(0, &self.meeting);
     }
 
-    /// Whether no round will be complete any more.
+    /// Returns whether the barrier is broken: no further round will be complete.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         self.alarm.is_raised()
     }
 
-    /// Waits, on processor `cpu`, until n have come to this round, or until the time is `deadline`.
-    /// Tries `seat` first, and leaves there where it sat. Who gives up breaks the barrier.
+    /// Waits, on processor `cpu`, until n threads have come to this round, or until the clock reads
+    /// `deadline`. Tries `seat` first, and stores there the seat that it took. A thread that times
+    /// out breaks the barrier.
     ///
     /// # Errors
-    /// When the barrier is broken.
+    /// If the time is over, or the barrier is broken.
     #[inline]
     pub fn wait_on(
         &self,
@@ -113,14 +117,15 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
         }
     }
 
-    /// Where the method needs no ranks, nobody needs a seat.
+    /// Meets without a seat, or returns `None` if the method needs ranks.
     #[inline]
     fn meet_unranked(
         &self,
         cpu: &M::Cpu,
         deadline: Option<u64>,
     ) -> Option<Result<WaitResult, Broken>> {
-        // Whoever comes to a broken barrier must not complete a round that others have given up.
+        // A thread that comes to a broken barrier must not complete a round that others have given
+        // up.
         if self.alarm.is_raised() {
             return Some(Err(Broken));
         }
@@ -158,7 +163,7 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
         Ok(WaitResult::new(is_leader))
     }
 
-    /// Takes `seat` if it is free, and tells for which round.
+    /// Takes `seat` if it is free, and returns the round for which it was taken.
     #[inline]
     fn take(&self, seat: usize) -> Option<u64> {
         let word = self.seats.get(seat)?;
@@ -168,7 +173,8 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
         is_taken.then_some(seen / 2)
     }
 
-    /// Takes any seat, beginning at `seat`.
+    /// Takes any free seat, beginning the search at `seat`, and returns the round. Waits if no seat
+    /// is free.
     #[cold]
     fn look_for_a_seat(
         &self,
@@ -176,8 +182,9 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
         deadline: Option<u64>,
         seat: &mut usize,
     ) -> Result<u64, Broken> {
-        // A round is broken by somebody who came to it, so the ones before are complete: whatever our
-        // round would be, it is broken, and who was told so does not free his seat.
+        // A round is broken by a thread that came to it, so the rounds before it are complete. The
+        // round of this call will therefore be broken, whichever number it gets. A thread that got
+        // `Broken` does not free its seat.
         let way_out = self.alarm.way_out(u64::MAX, deadline);
         let first = *seat % self.seats.len();
         loop {
@@ -204,11 +211,11 @@ impl<B: Meeting<M>, M: Machine> Anonymous<B, M> {
     }
 }
 
-/// How many barriers a thread remembers its seat at.
+/// The number of barriers for which a thread remembers its seat.
 const REMEMBERED: usize = 8;
 
 thread_local! {
-    /// Barriers, by their ids, and the seat that the thread last had there.
+    /// The ids of barriers, and the seat that the thread last had at each.
     static SEATS: [Cell<(u64, usize)>; REMEMBERED] = const { [const { Cell::new((0, 0)) }; REMEMBERED] };
 }
 
@@ -216,7 +223,7 @@ impl<B: Meeting> Anonymous<B> {
     /// Waits until n threads have come to this round. One of them leads.
     ///
     /// # Panics
-    /// When the barrier is broken.
+    /// If the barrier is broken.
     #[inline]
     pub fn wait(&self) -> WaitResult {
         self.wait_checked().unwrap_or_else(|broken| panic!("{broken}"))
@@ -225,17 +232,17 @@ impl<B: Meeting> Anonymous<B> {
     /// Waits until n threads have come to this round.
     ///
     /// # Errors
-    /// When the barrier is broken.
+    /// If the barrier is broken.
     #[inline]
     pub fn wait_checked(&self) -> Result<WaitResult, Broken> {
         self.wait_until(None)
     }
 
-    /// Waits until n threads have come to this round, but not longer than `timeout`. Who gives up
-    /// breaks the barrier, for the others have been told that it had come, or count on its coming.
+    /// Waits until n threads have come to this round, but not longer than `timeout`. A thread that
+    /// times out breaks the barrier, because other threads may have counted its arrival.
     ///
     /// # Errors
-    /// When the time is over, or when the barrier is broken.
+    /// If the time is over, or the barrier is broken.
     pub fn wait_timeout(&self, timeout: Duration) -> Result<WaitResult, Broken> {
         let timeout = timeout.as_nanos().try_into().unwrap_or(u64::MAX);
         self.wait_until(Some(Native::cpu().clock().saturating_add(timeout)))

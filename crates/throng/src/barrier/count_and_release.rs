@@ -2,41 +2,46 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
-use super::method::{About, Method, Shape};
-use super::{Broken, Meeting, ShapeError};
+use crate::ShapeError;
+use crate::classic::barrier::{About, Method, Shape};
+use crate::classic::barrier::{Broken, Meeting};
 use crate::machine::{Line, Machine, Native, Place, WayOut, Word};
 
 /// All members add to one word. The last one of a round adds to the other word, too.
 ///
-/// It is the barrier for members that sleep, and for more members than cores: only the last one to come has
-/// something to do. Members that [sleep at once](WayOut::sleeps_at_once) do so at the second word, where no arrival
-/// disturbs them. (A member that is about to sleep at the first word finds it changed by the next arrival, and must
-/// try again.) One system call wakes all of them; it is made in every round once a member has slept there. Members that
-/// spin or yield look at the first word, which changes a little earlier.
+/// It is the barrier for members that sleep, and for more members than cores: only the last arrival
+/// has work to do after it has counted itself. Members that [sleep at once](WayOut::sleeps_at_once)
+/// sleep at the second word, where no arrival disturbs them. (A member that is about to sleep at
+/// the first word finds it changed by the next arrival, and must try again.) One system call wakes
+/// all of them. It is made in every round once a member has slept there. Members that spin or yield
+/// read the first word, which changes a little earlier.
 ///
-/// A sleeping member sets no timer, which would cost more than the rest of its wait. So a broken barrier changes the
-/// second word: a member that is about to sleep there then does not.
+/// A sleeping member sets no timer, because a timer costs more than the rest of its wait. Instead,
+/// breaking the barrier changes the second word, so a member that is about to sleep there does not.
 ///
-/// Neither word is ever set back, and members need no ranks: arrival number a belongs to round a / n.
+/// Neither word is ever set back, and members need no ranks: arrival number a belongs to round a /
+/// n.
 ///
-/// # Why it holds
-/// The last arrival of a round adds 1 to `over`, whichever round it is. Of two rounds that are complete at the same
-/// time, the later one may add first. Then the members of the earlier round leave, and rightly: if the later
-/// round has all its arrivals, so has the earlier one. `over` reaches r + 1 only when r + 1 rounds are complete,
-/// which then are rounds 0 to r.
+/// # Why it is correct
+/// The last arrival of a round adds 1 to `over`, whichever round it is. Of two rounds that are
+/// complete at the same time, the last arrival of the later one may add first. Then the members of
+/// the earlier round leave. That is correct: if the later round has all its arrivals, so has the
+/// earlier one. `over` reaches r + 1 only when r + 1 rounds are complete, which then are rounds 0
+/// to r.
 ///
 /// ## Memory ordering
-/// Arrivals are read-modify-writes of one word, so the last one acquires what all released, of its round and of those
-/// before; a member that sees the full count, or `over`, acquires that. The additions are sequentially consistent for
-/// the sake of sleeping members ([`Word::wake`]). A member writes `has_sleepers` before it arrives, so the last arrival
-/// of the round reads what it wrote.
+/// Arrivals are read-modify-writes of one word, so the last one acquires what all arrivals
+/// released, of its round and of earlier ones. A member that sees the full count, or `over`,
+/// acquires that. The additions are sequentially consistent because of sleeping members
+/// ([`Word::wake`]). A member writes `has_sleepers` before it arrives, so the last arrival of the
+/// round reads what it wrote.
 #[derive(Debug)]
 pub struct CountAndRelease<M: Machine = Native> {
     words: Line<Words<M>>,
     members: u64,
 }
 
-/// Together on a line: a member that has slept needs one line for its way to the next sleep.
+/// All on one line: a member that has slept needs one line until it sleeps again.
 #[derive(Debug)]
 struct Words<M: Machine> {
     arrivals: M::Word,
@@ -46,9 +51,10 @@ struct Words<M: Machine> {
     has_sleepers: M::Word,
 }
 
-/// Members that sleep should look at their way out.
+/// The bit of `over` that is set when the barrier breaks. It tells sleeping members to check their
+/// way out.
 const BROKEN: u64 = 1;
-/// One round more is over.
+/// What the end of a round adds to `over`.
 const ROUND: u64 = 2;
 
 impl<M: Machine> Method<M> for CountAndRelease<M> {
@@ -77,7 +83,8 @@ impl<M: Machine> CountAndRelease<M> {
         self.words.over.load(Acquire) / ROUND
     }
 
-    /// Comes to the next round, and returns whether the caller was the last one.
+    /// Arrives at the next round and waits until it is over. Returns whether the caller was the
+    /// last arrival.
     #[inline]
     pub(super) fn meet(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<bool, Broken> {
         let Words { arrivals, over, has_sleepers } = &*self.words;
@@ -100,7 +107,8 @@ impl<M: Machine> CountAndRelease<M> {
         let seen = if sleeps_at_once {
             let stays = |over| !is_over(over) && over & BROKEN == 0;
             match over.sleep_while(cpu, Acquire, &way_out.always_woken(), stays) {
-                // A later round is broken: from now on, this member looks at its way out from time to time.
+                // A later round is broken. From now on, this member checks its way out from time to
+                // time.
                 Some(seen) if !is_over(seen) => {
                     over.sleep_while(cpu, Acquire, way_out, |over| !is_over(over))
                 }
@@ -147,10 +155,10 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    /// Without the wake-up, the first member would sleep for ever: it sets no timer.
+    /// The first member sets no timer, so without the wake-up it would sleep for ever.
     #[test]
     fn members_that_sleep_are_woken_when_the_barrier_breaks() {
-        let break_by: [fn(super::super::Member<CountAndRelease>); 3] = [
+        let break_by: [fn(crate::barrier::team::Member<CountAndRelease>); 3] = [
             drop,
             |member| member.abort(),
             |mut member| assert!(member.wait_timeout(Duration::from_millis(1)).is_err()),

@@ -1,24 +1,26 @@
-//! Groups that are close meet, and then look at each other.
+//! A barrier of groups: each group meets, reads the words of the other groups, and meets again.
 
 use std::sync::atomic::Ordering::Acquire;
 
-use super::method::{About, Method, Shape};
-use super::{Broken, Dissemination, FanIn, Meeting, ShapeError};
+use crate::ShapeError;
+use crate::classic::barrier::{About, Method, Shape};
+use crate::classic::barrier::{Broken, Dissemination, FanIn, Meeting};
 use crate::machine::{Line, Machine, Native, Place, WayOut, Word};
 
-/// For machines where some cores are much closer to each other than to the rest.
+/// A barrier for machines where some cores are much closer to each other than to the rest.
 ///
-/// 1. The members of a group, who share a cache, meet by [`Dissemination`].
-/// 2. One of them writes the group's word: all of us are here.
-/// 3. The words of the other groups are shared out among the members, who look at them all at once.
-/// 4. The group meets again. Now each of them knows what all have seen.
+/// 1. The members of a group, which share a cache, meet by [`Dissemination`].
+/// 2. One of them writes the group's word: the whole group is here.
+/// 3. The words of the other groups are shared out among the members, which read them in parallel.
+/// 4. The group meets again. Now each member knows what all members of the group have read.
 ///
-/// So a round has one step between groups, a line written and read, and nobody has to be woken up
-/// from far away; all else is within groups.
+/// So a round has one step between groups: one line is written and read. No wake-up crosses groups.
+/// All else is within groups.
 ///
 /// ## Memory ordering
-/// Within a group as in [`Dissemination`]. A group's word is written by a release after its members
-/// have met, and read by an acquire; the second meeting passes on what was read.
+/// Within a group as in [`Dissemination`]. A group's word is written with release ordering after
+/// its members have met, and read with acquire ordering. The second meeting passes on what was
+/// read.
 #[derive(Debug)]
 pub struct Grouped<M: Machine = Native> {
     groups: Vec<Dissemination<M>>,
@@ -29,7 +31,8 @@ pub struct Grouped<M: Machine = Native> {
 }
 
 impl<M: Machine> Grouped<M> {
-    /// `shape.members` in groups of `group_size`; the last may be smaller.
+    /// Returns a barrier of `shape.members` in groups of `group_size`. The last group may be
+    /// smaller.
     pub(super) fn new(shape: &Shape, group_size: usize) -> Result<Self, ShapeError> {
         let members = shape.checked_members()?;
         let firsts: Vec<usize> = (0..members).step_by(group_size).collect();
@@ -46,12 +49,12 @@ impl<M: Machine> Grouped<M> {
         })
     }
 
-    /// The groups whose words `rank` looks at.
+    /// Returns the groups whose words `rank` reads.
     #[inline]
     fn share(&self, rank: usize) -> impl Iterator<Item = usize> {
         let (own, place) = (rank / self.group_size, rank % self.group_size);
         let (count, size) = (self.groups.len(), self.groups[own].members());
-        // The first member has something to write; so the last ones begin.
+        // The first member writes the group's word, so the shares begin with the last member.
         (size - place..count).step_by(size).map(move |distance| {
             let other = own + distance;
             if other < count { other } else { other - count }
@@ -62,11 +65,11 @@ impl<M: Machine> Grouped<M> {
 impl<M: Machine> Method<M> for Grouped<M> {
     const ABOUT: About = About {
         name: "grouped",
-        summary: "groups that are close meet, look at each other, and meet again",
+        summary: "groups meet, read the words of other groups, and meet again",
         paper: "ours",
     };
 
-    /// In the smallest groups of the machine, or of the fixed fan-in; else of 4.
+    /// Uses the smallest groups of the machine, or groups of the fixed fan-in, or groups of 4.
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
         shape.levels()?;
         let group_size = match &shape.fan_in {

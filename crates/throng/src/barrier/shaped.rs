@@ -1,31 +1,36 @@
-//! The default's method: the machine decides.
+//! The method of the default barrier, chosen by the machine and the number of members.
 
-use super::method::{About, Method, Shape};
-use super::{
-    Broken, CountAndRelease, Dissemination, FanIn, Flags, Grouped, Meeting, Reinit, ShapeError,
-    StaticFway, Switching, Tally, WakeUp,
+use super::count_and_release::CountAndRelease;
+use super::grouped::Grouped;
+use super::switching::Switching;
+use super::tally::Tally;
+use crate::ShapeError;
+use crate::classic::barrier::{About, Method, Shape};
+use crate::classic::barrier::{
+    Broken, Dissemination, FanIn, Flags, Meeting, Reinit, StaticFway, WakeUp,
 };
 use crate::machine::{Machine, Native, WayOut};
 use crate::topology::Topology;
 
-/// The method that suits the number of members and the machine best, by what was measured.
+/// The method that suits the number of members and the machine best, by measurement.
 ///
 /// | members | method | why |
 /// |---|---|---|
-/// | more than cores | count and release | only the last one to come has something to do, the others sleep |
-/// | up to 3 | tally | the last of a round is the first of the next, and has the line still |
-/// | of several caches | grouped | one step between caches |
-/// | of one of several caches, or 4 | dissemination | few steps, in which all work at once |
-/// | others | static f-way, a flag a line | every line moves once there and once back |
+/// | more than cores | count and release | only the last arrival has work to do, the others sleep |
+/// | up to 3 | tally | the last arrival of a round is the first of the next, and still has the line |
+/// | on several caches | grouped | one step between caches |
+/// | on one of several caches, or 4 | dissemination | few steps, in which all members work at once |
+/// | others | static f-way, one flag on each line | every line moves once there and once back |
 ///
-/// All but the first two [switch](Switching) to count and release while other threads want the cores.
+/// All but the first two [switch](Switching) to count and release while other threads want the
+/// cores.
 ///
-/// Up to 16 members of one cache were measured on 16 cores; several caches on simulated machines.
-/// Member i is taken to be close to member i + 1.
+/// Up to 16 members on one cache were measured on 16 cores; several caches were measured on
+/// simulated machines. Member i is taken to be close to member i + 1.
 #[derive(Debug)]
 pub struct Shaped<M: Machine = Native> {
     chosen: Chosen<M>,
-    /// How large groups are on the machine, for parts of the team.
+    /// The numbers of cores in the groups of the machine, for parts of the team.
     groups: Vec<usize>,
     is_crowded: bool,
 }
@@ -42,20 +47,20 @@ enum Chosen<M: Machine> {
 /// The largest fan-in of the tree.
 const MOST: usize = 16;
 
-/// Groups of such sizes meet by themselves: not the two threads of one core, and not a socket, within
-/// which to meet would take as long as with all.
+/// The sizes of groups that meet by themselves. The two threads of a core are too few. A socket is
+/// too large: a meeting within it takes as long as a meeting of all members.
 const GROUPS: std::ops::RangeInclusive<usize> = 4..=32;
 
 impl<M: Machine> Shaped<M> {
-    /// For `members` that sleep at once when they wait.
+    /// Returns a barrier for `members` that sleep at once when they wait.
     pub(super) fn for_sleepers(members: usize) -> Result<Self, ShapeError> {
         Shaped::new(members, &Topology::flat(0))
     }
 
-    /// For `members` on a machine with this topology.
+    /// Returns a barrier for `members` on a machine with this topology.
     ///
     /// # Errors
-    /// With no members, or more than [`Shape::MOST_MEMBERS`].
+    /// If there are no members, or more than [`Shape::MOST_MEMBERS`].
     pub fn new(members: usize, topology: &Topology) -> Result<Self, ShapeError> {
         let shape = Shape { flags: Flags::Padded, ..Shape::for_members(members) };
         let is_crowded = members > topology.processors();
@@ -63,7 +68,7 @@ impl<M: Machine> Shaped<M> {
         Ok(Shaped { chosen, groups: topology.groups().to_vec(), is_crowded })
     }
 
-    /// For `members` of those whom this one is for.
+    /// Returns a barrier for `members` of the members of this one.
     pub(super) fn part(&self, members: usize) -> Result<Self, ShapeError> {
         let shape = Shape { flags: Flags::Padded, ..Shape::for_members(members) };
         let (groups, is_crowded) = (self.groups.clone(), self.is_crowded);
@@ -72,7 +77,7 @@ impl<M: Machine> Shaped<M> {
 }
 
 impl<M: Machine> Chosen<M> {
-    /// By the table in the docs of [`Shaped`].
+    /// Chooses by the table in the docs of [`Shaped`].
     fn new(shape: &Shape, groups: &[usize], is_crowded: bool) -> Result<Self, ShapeError> {
         let members = shape.checked_members()?;
         if is_crowded {
@@ -81,7 +86,8 @@ impl<M: Machine> Chosen<M> {
         if members <= Topology::FEW {
             return Tally::build(shape).map(Chosen::Tally);
         }
-        // Each member looks at the words of that many other groups: not at too many.
+        // Each member reads the words of members / size / size groups, which must not be more than
+        // `size`.
         let are_few = |size: usize| members.div_ceil(size) <= size * size;
         let sizes = groups.iter().copied().filter(|size| GROUPS.contains(size));
         let group = sizes.into_iter().find(|&size| are_few(size));
@@ -103,11 +109,11 @@ impl<M: Machine> Chosen<M> {
 impl<M: Machine> Method<M> for Shaped<M> {
     const ABOUT: About = About {
         name: "shaped",
-        summary: "the default's: what suits the machine and the number of members best",
+        summary: "the default: the method that suits the machine and the number of members",
         paper: "ours",
     };
 
-    /// By the topology in [`FanIn::Machine`]; else as if all cores were alike.
+    /// Builds by the topology in [`FanIn::Machine`]. Without one, all cores are taken to be alike.
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
         match &shape.fan_in {
             FanIn::Machine { topology, .. } => Shaped::new(shape.members, topology),

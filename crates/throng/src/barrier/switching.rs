@@ -2,24 +2,28 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::method::{Method, Shape};
-use super::{Broken, CountAndRelease, Meeting, ShapeError};
+use super::count_and_release::CountAndRelease;
+use crate::ShapeError;
+use crate::classic::barrier::{Broken, Meeting};
+use crate::classic::barrier::{Method, Shape};
 use crate::machine::{Line, Machine, Native, Place, WayOut, Word};
 
-/// Members meet at `B` while they spin. While they [sleep at once](WayOut::sleeps_at_once), they meet at a
-/// [`CountAndRelease`]: in a tree, a sleeping member would have to be woken at every level.
+/// A barrier whose members meet at `B` while they spin. While they [sleep at
+/// once](WayOut::sleeps_at_once), they meet at a [`CountAndRelease`]: in a tree, a sleeping member
+/// would have to be woken at every level.
 ///
-/// # How all members know which one
-/// Each round is held at one of the two, and rank 0 decides which. There is a word for rounds with even numbers, and
-/// one for rounds with odd numbers. Before rank 0 comes to round r, it writes the word of round r + 1. A member
-/// reads the word of round r + 1 after it has left round r, so it sees what rank 0 wrote before it came to r. Rank 0
-/// writes the same word again, for round r + 3, before it comes to round r + 2. By then it has left round r + 1, so
-/// all members have come to r + 1, and have read the word.
+/// # How all members agree on one of the two
+/// Each round is held at one of the two, and rank 0 decides which. One word is for rounds with even
+/// numbers, the other for rounds with odd numbers. Before rank 0 comes to round r, it writes the
+/// word of round r + 1. A member reads the word of round r + 1 after it has left round r, so it
+/// sees what rank 0 wrote before it came to r. Rank 0 writes the same word again, for round r + 3,
+/// before it comes to round r + 2. By then it has left round r + 1, so all members have come to
+/// r + 1, and have read the word.
 ///
-/// So a change of method takes effect one round later, and costs two stores. A round without a change has one more load
-/// of a line that is rarely written.
+/// So a change of method takes effect one round later, and costs two stores. A round without a
+/// change costs one more load of a line that is rarely written.
 ///
-/// `B` must hold if rounds are skipped, by all members alike.
+/// `B` must stay correct if all members skip the same rounds.
 ///
 /// ## Memory ordering
 /// The words are read and written relaxed: the round between write and read orders them.
@@ -27,7 +31,7 @@ use crate::machine::{Line, Machine, Native, Place, WayOut, Word};
 pub struct Switching<B, M: Machine = Native> {
     spinning: B,
     sleeping: CountAndRelease<M>,
-    /// 1 if the rounds of even and odd numbers are held at `sleeping`.
+    /// The words for rounds of even and odd numbers: 1 if such a round is held at `sleeping`.
     sleeps: Line<[M::Word; 2]>,
 }
 
@@ -48,8 +52,8 @@ impl<B: Meeting<M>, M: Machine> Switching<B, M> {
         &self.sleeps[(round % 2) as usize]
     }
 
-    /// [Meets](Meeting::meet_on), and lets rank 0 decide where the next round is held. The other members' opinion
-    /// does not count.
+    /// [Meets](Meeting::meet_on), and lets rank 0 decide where the next round is held.
+    /// `next_sleeps` of other ranks is ignored.
     ///
     /// # Errors
     /// As for [`Meeting::meet_on`].
@@ -98,7 +102,8 @@ impl<B: Meeting<M>, M: Machine> Meeting<M> for Switching<B, M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::barrier::Dissemination;
+    use crate::classic::barrier::Dissemination;
+    use std::thread;
 
     #[test]
     fn a_decision_takes_effect_one_round_later() {
@@ -114,5 +119,24 @@ mod tests {
             held_asleep.push(barrier.sleeping.rounds() > before);
         }
         assert_eq!(held_asleep, [false, true, true, false, false]);
+    }
+
+    #[test]
+    fn only_rank_0_decides() {
+        let spinning = Dissemination::<Native>::build(&Shape::for_members(2));
+        let barrier = Switching::new(spinning.expect("two can meet")).expect("two can meet");
+        let barrier = &barrier;
+        thread::scope(|scope| {
+            for rank in [0, 1] {
+                scope.spawn(move || {
+                    for round in 0..100 {
+                        let (cpu, way_out) = (Native::cpu(), WayOut::none());
+                        let met = barrier.meet_deciding(&cpu, rank, round, &way_out, rank == 1);
+                        assert!(met.is_ok());
+                    }
+                });
+            }
+        });
+        assert_eq!(barrier.sleeping.rounds(), 0);
     }
 }

@@ -2,24 +2,26 @@
 
 use std::sync::atomic::Ordering::{Acquire, SeqCst};
 
-use super::method::{About, Method, Shape};
-use super::{Broken, Meeting, ShapeError};
+use crate::ShapeError;
+use crate::classic::barrier::{About, Method, Shape};
+use crate::classic::barrier::{Broken, Meeting};
 use crate::machine::{Line, Machine, Native, Place, WayOut, Word};
 
-/// All add to one word, and wait until it has counted all of this round.
+/// A barrier of one word: each arrival adds 1, and waits until the word has counted all arrivals of
+/// the round.
 ///
-/// It is never set back, so an arrival is all there is to write: the last one of a round also says
-/// that the round is over. With two or three members nothing is faster, for the last one of a round
-/// is the first of the next and has the word's line still. With many that look at the word all the
-/// time it is slow, since each arrival takes the line from all of them; with many that sleep it is
-/// not.
+/// The word is never set back, so an arrival is the only write. The last arrival of a round also
+/// ends the round. With two or three members nothing is faster, because the last arrival of a round
+/// is the first of the next and still has the word's line. With many members that spin on the word
+/// it is slow, since each arrival takes the line from all of them. With many members that sleep it
+/// is not slow.
 ///
-/// Members need no ranks: the word tells each its round.
+/// Members need no ranks: the count gives each arrival its round.
 ///
 /// ## Memory ordering
-/// Arrivals are read-modify-writes of one word, so the last one acquires what all released; whoever
-/// sees the full count acquires that. They are sequentially consistent for the sake of those who
-/// sleep ([`Word::wake`]).
+/// Arrivals are read-modify-writes of one word, so the last one acquires what all released. A
+/// member that sees the full count acquires that. Arrivals are sequentially consistent because of
+/// sleeping members ([`Word::wake`]).
 #[derive(Debug)]
 pub struct Tally<M: Machine = Native> {
     arrivals: Line<M::Word>,
@@ -29,7 +31,7 @@ pub struct Tally<M: Machine = Native> {
 impl<M: Machine> Method<M> for Tally<M> {
     const ABOUT: About = About {
         name: "tally",
-        summary: "one word that counts all arrivals, and that all look at",
+        summary: "one word that counts all arrivals, and that all members read",
         paper: "ours",
     };
 
@@ -42,8 +44,8 @@ impl<M: Machine> Method<M> for Tally<M> {
 }
 
 impl<M: Machine> Tally<M> {
-    /// One more arrival; `round` tells its round from how many came before. Tells whether it was
-    /// the last of its round.
+    /// Counts one arrival and waits for the end of its round. `round` maps the number of earlier
+    /// arrivals to the round. Returns whether this arrival was the last one of its round.
     #[inline]
     fn arrive(
         &self,

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::WaitResult;
 use super::alarm::Alarm;
-use super::{Broken, Meeting, Shaped, WaitResult};
+use super::shaped::Shaped;
+use crate::classic::barrier::{Broken, Meeting};
 use crate::machine::{Cpu, Machine, Native, Patience};
 
-/// What the members of a team share.
+/// The state that the members of a team share.
 #[derive(Debug)]
 struct Team<B: Meeting<M>, M: Machine> {
     meeting: B,
@@ -16,16 +18,16 @@ struct Team<B: Meeting<M>, M: Machine> {
     splits: Mutex<Splits<B, M>>,
 }
 
-/// Teams in the making, by the round of the split and their colour.
+/// Teams that are being made, by the round of the split and their colour.
 type Splits<B, M> = BTreeMap<(u64, u64), Split<B, M>>;
 
-/// A team in the making: those of one colour.
+/// A team that is being made from the members of one colour.
 #[derive(Debug)]
 struct Split<B: Meeting<M>, M: Machine> {
-    /// Their ranks in the team that is split.
+    /// The ranks of its members in the old team.
     ranks: Vec<usize>,
-    /// The new handles, in the order of `ranks`, until they are taken; empty until the first comes
-    /// for its own.
+    /// The new handles, in the order of `ranks`, until they are taken. Empty until the first member
+    /// fetches its handle.
     members: Vec<Option<Member<B, M>>>,
 }
 
@@ -41,23 +43,23 @@ struct Split<B: Meeting<M>, M: Machine> {
 /// });
 /// ```
 ///
-/// Once a member is dropped, its team cannot meet any more: the others are told so
-/// ([`Broken`]) in the first round that it does not come to, and do not wait for ever. So a thread
-/// that panics does not hang its team.
+/// Once a member is dropped, its team cannot meet any more. The others get [`Broken`] in the first
+/// round that it does not come to, and do not wait for ever. So a thread that panics does not hang
+/// its team.
 #[derive(Debug)]
 #[repr(align(128))] // Each counts its rounds here; in a `Vec` they would be neighbours.
 pub struct Member<B: Meeting<M>, M: Machine = Native> {
     team: Arc<Team<B, M>>,
     rank: usize,
-    /// The round it comes to next.
+    /// The number of the next round.
     round: u64,
 }
 
-/// The members of a team that meets at `meeting`, by rank.
+/// Returns the members of a team that meets at `meeting`, in the order of their ranks.
 ///
 /// ```
 /// use std::thread;
-/// use throng::barrier::{Dissemination, Method, Shape, team};
+/// use throng::structures::barrier::{Dissemination, Method, Shape, team};
 /// use throng::machine::Native;
 ///
 /// let members = team(Dissemination::<Native>::build(&Shape::for_members(3))?);
@@ -92,45 +94,46 @@ pub(super) fn team_with<B: Meeting<M>, M: Machine>(
 }
 
 impl<B: Meeting<M>, M: Machine> Member<B, M> {
-    /// The member's number in its team, from 0 up.
+    /// Returns the number of the member in its team, from 0 up.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// How many members the team has.
+    /// Returns the number of members of the team.
     #[must_use]
     pub fn members(&self) -> usize {
         self.team.meeting.members()
     }
 
-    /// How many rounds the member has come to.
+    /// Returns the number of rounds that the member has completed.
     #[must_use]
     pub fn rounds(&self) -> u64 {
         self.round
     }
 
-    /// Breaks the barrier: those who wait, and those who come, are told that it is [`Broken`].
+    /// Breaks the barrier: members that wait, and members that come later, get [`Broken`].
     pub fn abort(&self) {
         self.team.alarm.raise(0, &self.team.meeting);
     }
 
-    /// Whether the team will not meet any more.
+    /// Returns whether the barrier is broken.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         self.team.alarm.is_raised()
     }
 
-    /// Waits, on processor `cpu`, until all members have come to this round, or until the time is
-    /// `deadline`. Who gives up breaks the barrier.
+    /// Waits, on processor `cpu`, until all members have come to this round, or until the clock
+    /// reads `deadline`. A member that times out breaks the barrier.
     ///
     /// # Errors
-    /// When not all members will come.
+    /// If the time is over, or not all members will come.
     #[inline]
     pub fn wait_on(&mut self, cpu: &M::Cpu, deadline: Option<u64>) -> Result<WaitResult, Broken> {
         let Team { meeting, alarm, .. } = &*self.team;
         let way_out = alarm.way_out(self.round, deadline);
-        // Whoever comes to a broken barrier must not complete a round that others have given up.
+        // A member that comes to a broken barrier must not complete a round that others have given
+        // up.
         if alarm.is_raised_at(self.round)
             || meeting.meet_on(cpu, self.rank, self.round, &way_out).is_err()
         {
@@ -150,7 +153,7 @@ impl<B: Meeting> Member<B> {
     /// Waits until all members have come to this round. The member of rank 0 leads.
     ///
     /// # Panics
-    /// When not all members will come, because one was dropped, gave up or aborted.
+    /// If not all members will come, because one was dropped, timed out or aborted.
     #[inline]
     pub fn wait(&mut self) -> WaitResult {
         self.wait_on(&Native::cpu(), None).unwrap_or_else(|broken| panic!("{broken}"))
@@ -159,19 +162,19 @@ impl<B: Meeting> Member<B> {
     /// Waits until all members have come to this round.
     ///
     /// # Errors
-    /// When not all members will come, because one was dropped, gave up or aborted.
+    /// If not all members will come, because one was dropped, timed out or aborted.
     #[inline]
     pub fn wait_checked(&mut self) -> Result<WaitResult, Broken> {
         self.wait_on(&Native::cpu(), None)
     }
 
-    /// Waits until all members have come to this round, but not longer than `timeout`. Who gives up
-    /// breaks the barrier, for the others have been told that it had come. Some of them may have left
-    /// the round by then as if nothing had happened: the last one may give up, too, where it waits for
-    /// another to wake up.
+    /// Waits until all members have come to this round, but not longer than `timeout`. A member
+    /// that times out breaks the barrier, because the others have seen it come. Some of them may
+    /// already have left the round normally. Even the last member to come may time out, while it
+    /// waits for another to wake up.
     ///
     /// # Errors
-    /// When the time is over, or when not all members will come.
+    /// If the time is over, or not all members will come.
     ///
     /// ```
     /// use std::time::Duration;
@@ -190,11 +193,12 @@ impl<B: Meeting> Member<B> {
 }
 
 impl Member<Shaped> {
-    /// Splits the team: all members call this, and those that say the same `colour` become a team of
-    /// their own, in the order of their ranks. The old team goes on as it was. (As `MPI_Comm_split`.)
+    /// Splits the team. All members must call this. Members with the same `colour` become a team of
+    /// their own, in the order of their ranks. The old team can still be used. (Like
+    /// `MPI_Comm_split`.)
     ///
     /// # Errors
-    /// When not all members will come.
+    /// If not all members will come.
     ///
     /// ```
     /// use std::thread;
@@ -216,7 +220,7 @@ impl Member<Shaped> {
         let untouched = || Split { ranks: Vec::new(), members: Vec::new() };
         self.splits().entry(key).or_insert_with(untouched).ranks.push(self.rank);
         self.wait_checked()?;
-        // All have said their colours.
+        // All members have entered their colours.
         let mut splits = self.splits();
         let split = splits.get_mut(&key).expect("it is removed when its last member has gone");
         if split.members.is_empty() {
@@ -267,7 +271,7 @@ mod tests {
                             ranks.push(part.rank());
                         }
                         member.wait();
-                        assert!(member.splits().is_empty(), "all have taken their handles");
+                        assert!(member.0.splits().is_empty(), "all have taken their handles");
                         member.wait();
                         ranks
                     })
@@ -288,7 +292,8 @@ mod tests {
         thread::scope(|scope| {
             scope.spawn(move || {
                 first.wait();
-                // It is dropped here, and need not wait for the other to have left that round.
+                // It is dropped here, and does not wait for the other member to have left that
+                // round.
             });
             scope.spawn(move || {
                 assert!(second.wait_checked().is_ok());

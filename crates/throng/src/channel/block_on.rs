@@ -1,4 +1,4 @@
-//! A thread that waits as a task does: it polls, and sleeps until it is woken.
+//! A thread that waits like a task: it polls, and sleeps until its waker is called.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
@@ -6,10 +6,12 @@ use std::task::{Poll, Wake, Waker};
 
 use crate::machine::{Line, Machine, Place, WayOut, Word};
 
+/// The waker was not called since the last swap.
 const ASLEEP: u64 = 0;
+/// The waker was called since the last swap.
 const WOKEN: u64 = 1;
 
-/// What wakes the thread.
+/// The waker of a blocked thread.
 struct Bell<M: Machine> {
     state: Line<M::Word>,
 }
@@ -27,9 +29,9 @@ where
     }
 }
 
-/// Polls until the answer is ready, and returns it; `None` if the way out opened first.
+/// Polls until the answer is ready, and returns it. Returns `None` if the way out opened first.
 ///
-/// `poll` must see to it that the waker is called before the answer is ready.
+/// `poll` must make sure that the waker is called once the answer is ready.
 ///
 /// The swap reads the `WOKEN` that ended the sleep, so the next poll sees what the waking thread did before. A second
 /// wake-up between the two is overwritten, and that poll sees what was done before that one, too.

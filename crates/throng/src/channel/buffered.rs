@@ -39,9 +39,10 @@
 //! Step 5 is needed although each item wakes a task. V may be woken between 2 and 4 and get an item that came before 2
 //! and woke no task. Then V has used up the wake-up of a later item.
 //!
-//! Room can also come without an item, when a ticket was left because a consumer stopped in the middle of a pop. A pop
-//! that passes such tickets reads `count` at its end, whatever it returns. A push that does takes the room itself. If a
-//! thread passes them and then sleeps in its pop, a task that sends waits until the stopped consumer goes on.
+//! Room can also come without an item, when a ticket was left because a consumer stopped in the
+//! middle of a pop. A pop that passes such tickets reads `count` at its end, whatever it returns. A
+//! push that passes such tickets takes the room itself. If a thread passes them and then sleeps in
+//! its pop, a task that sends waits until the stopped consumer continues.
 //!
 //! A close changes the tail and the head, too, and then wakes all tasks.
 //!
@@ -57,8 +58,9 @@ use std::time::Duration;
 
 use super::waiters::{Entry, Waiters};
 use crate::ShapeError;
+use crate::error::{Closed, PopError, PushError};
 use crate::machine::{Machine, Native, WayOut};
-use crate::pool::{Closed, PopError, PushError, Queue, QueueShape};
+use crate::queue::generic::{Queue, QueueShape};
 
 /// A queue for threads that block and tasks that await.
 pub struct Buffered<T, M: Machine = Native> {
@@ -68,10 +70,10 @@ pub struct Buffered<T, M: Machine = Native> {
 }
 
 impl<T, M: Machine> Buffered<T, M> {
-    /// A channel over a queue of this shape, on machine `M`.
+    /// Returns a channel over a queue of this shape, on machine `M`.
     ///
     /// # Errors
-    /// When the queue cannot be built.
+    /// If the queue cannot be built.
     pub fn on_machine(shape: QueueShape) -> Result<Self, ShapeError> {
         Ok(Buffered {
             queue: Queue::on_machine(shape)?,
@@ -80,10 +82,10 @@ impl<T, M: Machine> Buffered<T, M> {
         })
     }
 
-    /// Sends if there is room. Never waits.
+    /// Sends `item` if there is room. Never waits.
     ///
     /// # Errors
-    /// The item, when the channel is full or closed.
+    /// The item, if the channel is full or closed.
     #[inline(always)]
     pub fn try_send_on(&self, cpu: &M::Cpu, item: T) -> Result<(), PushError<T>> {
         self.queue.try_push_on(cpu, item)?;
@@ -91,10 +93,10 @@ impl<T, M: Machine> Buffered<T, M> {
         Ok(())
     }
 
-    /// Sends; waits for room until the way out opens.
+    /// Sends `item`. Waits for room until the way out opens.
     ///
     /// # Errors
-    /// The item, when the way out opened or the channel is closed.
+    /// The item, if the way out opened or the channel is closed.
     pub fn send_on(
         &self,
         cpu: &M::Cpu,
@@ -106,30 +108,30 @@ impl<T, M: Machine> Buffered<T, M> {
         Ok(())
     }
 
-    /// Receives if there is an item. Never waits.
+    /// Receives an item if there is one. Never waits.
     ///
     /// # Errors
-    /// When the channel is empty, and whether it is closed.
+    /// [`PopError::Empty`] if the channel is empty, [`PopError::Closed`] if it is also closed.
     #[inline(always)]
     pub fn try_recv_on(&self, cpu: &M::Cpu) -> Result<T, PopError> {
         let received = self.queue.try_pop_on(cpu);
-        // Also if there was no item: the pop may have passed tickets that were left.
+        // Look even if there was no item: the pop may have passed tickets that were left.
         self.senders.look(cpu);
         received
     }
 
-    /// Receives; waits for an item until the way out opens.
+    /// Receives an item. Waits for one until the way out opens.
     ///
     /// # Errors
-    /// When the way out opened, or the channel is empty and closed.
+    /// If the way out opened, or the channel is empty and closed.
     pub fn recv_on(&self, cpu: &M::Cpu, way_out: &WayOut<'_, M>) -> Result<T, PopError> {
         let received = self.queue.pop_on(cpu, way_out);
         self.senders.look(cpu);
         received
     }
 
-    /// Sends the item if there is room, or registers the task for a wake-up. `item` is `None` afterwards if the item was
-    /// sent or returned.
+    /// Sends the item if there is room. Otherwise registers the task for a wake-up. `item` is
+    /// `None` afterwards if the item was sent or returned.
     pub fn poll_send_on(
         &self,
         cpu: &M::Cpu,
@@ -157,7 +159,7 @@ impl<T, M: Machine> Buffered<T, M> {
         Poll::Pending
     }
 
-    /// Receives if there is an item, or registers the task for a wake-up.
+    /// Receives an item if there is one. Otherwise registers the task for a wake-up.
     pub fn poll_recv_on(
         &self,
         cpu: &M::Cpu,
@@ -177,17 +179,17 @@ impl<T, M: Machine> Buffered<T, M> {
         }
     }
 
-    /// A task that waits to send gives up.
+    /// Removes a task that waits to send.
     pub fn give_up_send_on(&self, cpu: &M::Cpu, entry: &mut Entry) {
         self.senders.give_up(cpu, entry);
     }
 
-    /// A task that waits to receive gives up.
+    /// Removes a task that waits to receive.
     pub fn give_up_recv_on(&self, cpu: &M::Cpu, entry: &mut Entry) {
         self.receivers.give_up(cpu, entry);
     }
 
-    /// Closes the channel: nothing more can be sent; what is inside can still be received.
+    /// Closes the channel. No more items can be sent; the items inside can still be received.
     pub fn close_on(&self, cpu: &M::Cpu) {
         if self.queue.close_on(cpu) {
             self.senders.wake_all(cpu);
@@ -195,7 +197,7 @@ impl<T, M: Machine> Buffered<T, M> {
         }
     }
 
-    pub(super) fn queue(&self) -> &Queue<T, M> {
+    pub(crate) fn queue(&self) -> &Queue<T, M> {
         &self.queue
     }
 }
@@ -231,8 +233,8 @@ impl<T> Buffered<T> {
         }
     }
 
-    /// Closes the channel and drops what is inside, all of it even if some drops panic. The first panic goes on
-    /// afterwards.
+    /// Closes the channel and drops the items inside, all of them even if a drop panics. The first
+    /// panic is resumed afterwards.
     pub(super) fn discard(&self) {
         let cpu = Native::cpu();
         self.close_on(&cpu);

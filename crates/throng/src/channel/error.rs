@@ -1,13 +1,13 @@
-//! What a channel answers when it cannot do what it was asked for. Names and texts are those of `crossbeam-channel`.
+//! The errors of a channel. Names and texts are those of `crossbeam-channel`.
 //!
 //! A message that was not sent comes back with the error.
 
 use std::error::Error;
 use std::fmt;
 
-use crate::pool::{PopError, PushError};
+use crate::error::{PopError, PushError};
 
-/// The message that was not sent because all receivers are gone.
+/// The message that was not sent because all receivers have been dropped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SendError<T>(pub T);
 
@@ -16,7 +16,7 @@ pub struct SendError<T>(pub T);
 pub enum TrySendError<T> {
     /// The channel is full. If its capacity is 0: no receiver waits.
     Full(T),
-    /// All receivers are gone.
+    /// All receivers have been dropped.
     Disconnected(T),
 }
 
@@ -26,11 +26,11 @@ pub enum TrySendError<T> {
 pub enum SendTimeoutError<T> {
     /// The time is over and the channel is still full.
     Timeout(T),
-    /// All receivers are gone.
+    /// All receivers have been dropped.
     Disconnected(T),
 }
 
-/// The channel is empty and all senders are gone.
+/// The channel is empty and all senders have been dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecvError;
 
@@ -39,7 +39,7 @@ pub struct RecvError;
 pub enum TryRecvError {
     /// The channel is empty. If its capacity is 0: no sender waits.
     Empty,
-    /// The channel is empty and all senders are gone.
+    /// The channel is empty and all senders have been dropped.
     Disconnected,
 }
 
@@ -49,7 +49,7 @@ pub enum TryRecvError {
 pub enum RecvTimeoutError {
     /// The time is over and the channel is still empty.
     Timeout,
-    /// The channel is empty and all senders are gone.
+    /// The channel is empty and all senders have been dropped.
     Disconnected,
 }
 
@@ -73,7 +73,7 @@ impl<T> TrySendError<T> {
         matches!(self, TrySendError::Full(_))
     }
 
-    /// Returns whether all receivers are gone.
+    /// Returns whether all receivers have been dropped.
     pub const fn is_disconnected(&self) -> bool {
         matches!(self, TrySendError::Disconnected(_))
     }
@@ -92,7 +92,7 @@ impl<T> SendTimeoutError<T> {
         matches!(self, SendTimeoutError::Timeout(_))
     }
 
-    /// Returns whether all receivers are gone.
+    /// Returns whether all receivers have been dropped.
     pub const fn is_disconnected(&self) -> bool {
         matches!(self, SendTimeoutError::Disconnected(_))
     }
@@ -104,7 +104,7 @@ impl TryRecvError {
         matches!(self, TryRecvError::Empty)
     }
 
-    /// Returns whether the channel is empty and all senders are gone.
+    /// Returns whether the channel is empty and all senders have been dropped.
     pub const fn is_disconnected(&self) -> bool {
         matches!(self, TryRecvError::Disconnected)
     }
@@ -116,7 +116,7 @@ impl RecvTimeoutError {
         matches!(self, RecvTimeoutError::Timeout)
     }
 
-    /// Returns whether the channel is empty and all senders are gone.
+    /// Returns whether the channel is empty and all senders have been dropped.
     pub const fn is_disconnected(&self) -> bool {
         matches!(self, RecvTimeoutError::Disconnected)
     }
@@ -146,7 +146,7 @@ impl From<RecvError> for RecvTimeoutError {
     }
 }
 
-/// The answers of a queue, as those of a channel.
+/// Conversions from the errors of a queue to those of a channel.
 impl<T> TrySendError<T> {
     pub(super) fn of(error: PushError<T>) -> Self {
         match error {

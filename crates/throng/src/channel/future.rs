@@ -12,20 +12,21 @@ use super::waiters::Entry;
 
 /// Sends a message when there is room. See [`Sender::send_async`].
 ///
-/// If it is dropped before it is ready, its message is dropped, too, and not sent; if the capacity is 0, a receiver
-/// may have taken the message. No other message is lost, and no wake-up: if the task had been woken, the next one is.
+/// If the future is dropped before it is ready, its message is dropped and not sent; with capacity
+/// 0, a receiver may have taken the message. No other message is lost, and no wake-up: if the task
+/// had been woken, the next task is.
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct SendFuture<'a, T> {
     sender: &'a Sender<T>,
-    /// `None` if it was sent, or is in an offer.
+    /// `None` once the message was sent or is in an offer.
     message: Option<T>,
     entry: Entry,
 }
 
 /// Receives a message when there is one. See [`Receiver::recv_async`].
 ///
-/// If it is dropped before it is ready, it has received nothing. No message is lost, and no wake-up: if the task had been
-/// woken, the next one is.
+/// If the future is dropped before it is ready, it has received nothing. No message is lost, and no
+/// wake-up: if the task had been woken, the next task is.
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct RecvFuture<'a, T> {
     receiver: &'a Receiver<T>,

@@ -5,7 +5,7 @@ use std::iter::FusedIterator;
 
 use super::receiver::Receiver;
 
-/// Receives until the channel is empty and all senders are gone. See [`Receiver::iter`].
+/// Receives until the channel is empty and all senders have been dropped. See [`Receiver::iter`].
 pub struct Iter<'a, T> {
     pub(super) receiver: &'a Receiver<T>,
 }
@@ -15,7 +15,7 @@ pub struct TryIter<'a, T> {
     pub(super) receiver: &'a Receiver<T>,
 }
 
-/// Receives until the channel is empty and all senders are gone; owns its receiver.
+/// Receives until the channel is empty and all senders have been dropped; owns its receiver.
 pub struct IntoIter<T> {
     pub(super) receiver: Receiver<T>,
 }

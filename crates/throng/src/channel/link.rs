@@ -1,11 +1,12 @@
-//! What the two ends of a channel share.
+//! The state that the two ends of a channel share.
 //!
-//! Memory is counted by an [`Arc`], ends by two counters beside the channel. The last sender closes the channel. The last
-//! receiver closes it, too, and drops what is inside.
+//! An [`Arc`] counts the owners of the memory. Two counters beside the channel count its ends. The
+//! last sender closes the channel. The last receiver also closes it, and drops the items inside.
 //!
 //! ## Memory ordering
-//! An end gives up its count by a read-modify-write that acquires and releases, so whatever was done through any end
-//! of a side comes before the close. Taking a count needs no order: the end that is cloned keeps the count above 0.
+//! Dropping an end lowers its counter by a read-modify-write with acquire and release ordering. So
+//! everything done through any end of a side happens before the close. Cloning an end needs no
+//! order: the end that is cloned keeps the counter above 0.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -16,10 +17,11 @@ use std::time::Duration;
 use super::buffered::Buffered;
 use super::rendezvous::Rendezvous;
 use super::waiters::Entry;
+use crate::error::{Closed, PopError, PushError};
 use crate::machine::Native;
-use crate::pool::{Closed, PopError, PushError, QueueShape};
+use crate::queue::generic::QueueShape;
 
-/// A channel of either kind.
+/// A buffered channel or a rendezvous.
 pub(super) enum Link<T> {
     Buffered(Arc<Shared<Buffered<T>>>),
     Rendezvous(Arc<Shared<Rendezvous<T>>>),
@@ -29,13 +31,19 @@ pub(super) struct Shared<C> {
     channel: C,
     senders: AtomicUsize,
     receivers: AtomicUsize,
+    /// Whether the channel is never closed. Such a channel has no sender, but counts one.
+    is_never: bool,
 }
 
 impl<C> Shared<C> {
-    /// For one sender and one receiver.
+    /// Counts one sender and one receiver.
     fn new(channel: C) -> Arc<Self> {
+        Self::of(channel, false)
+    }
+
+    fn of(channel: C, is_never: bool) -> Arc<Self> {
         let (senders, receivers) = (AtomicUsize::new(1), AtomicUsize::new(1));
-        Arc::new(Shared { channel, senders, receivers })
+        Arc::new(Shared { channel, senders, receivers, is_never })
     }
 }
 
@@ -50,7 +58,7 @@ macro_rules! either {
 }
 
 impl<T> Link<T> {
-    /// A channel for `capacity` messages.
+    /// Returns a channel for `capacity` messages.
     ///
     /// # Panics
     /// If `capacity` is above [`QueueShape::MOST_CAPACITY`].
@@ -59,6 +67,11 @@ impl<T> Link<T> {
             0 => Link::Rendezvous(Shared::new(Rendezvous::new())),
             _ => Link::of_shape(QueueShape::bounded(capacity)),
         }
+    }
+
+    /// Returns a channel without a sender that is never closed.
+    pub(super) fn never() -> Self {
+        Link::Rendezvous(Shared::of(Rendezvous::new(), true))
     }
 
     pub(super) fn unbounded() -> Self {
@@ -70,7 +83,7 @@ impl<T> Link<T> {
         Link::Buffered(Shared::new(channel))
     }
 
-    /// The same channel, for its other end. Does not count it.
+    /// Returns the same channel for another end, without counting that end.
     pub(super) fn share(&self) -> Self {
         match self {
             Link::Buffered(shared) => Link::Buffered(Arc::clone(shared)),
@@ -88,7 +101,7 @@ impl<T> Link<T> {
         self.share()
     }
 
-    /// To be called once by each sender, when it is dropped.
+    /// Counts a dropped sender; the last one closes the channel. Called once for each sender.
     pub(super) fn remove_sender(&self) {
         if either!(self, shared => shared.senders.fetch_sub(1, AcqRel)) == 1 {
             match self {
@@ -98,7 +111,8 @@ impl<T> Link<T> {
         }
     }
 
-    /// To be called once by each receiver, when it is dropped.
+    /// Counts a dropped receiver; the last one closes the channel and drops the items inside.
+    /// Called once for each receiver.
     pub(super) fn remove_receiver(&self) {
         if either!(self, shared => shared.receivers.fetch_sub(1, AcqRel)) == 1 {
             either!(self, shared => shared.channel.discard());
@@ -144,7 +158,7 @@ impl<T> Link<T> {
         }
     }
 
-    /// A task that waits to send gives up. Its message is dropped, unless it has been received.
+    /// Removes a task that waits to send. Its message is dropped, unless it has been received.
     pub(super) fn give_up_send(&self, entry: &mut Entry) {
         match self {
             Link::Buffered(shared) => shared.channel.give_up_send_on(&Native::cpu(), entry),
@@ -160,7 +174,8 @@ impl<T> Link<T> {
         }
     }
 
-    /// Receives; `None` when the channel is empty and all senders are gone.
+    /// Receives a message. Returns `None` if the channel is empty and all senders have been
+    /// dropped.
     #[inline(always)]
     pub(super) fn recv(&self) -> Option<T> {
         match self {
@@ -183,7 +198,7 @@ impl<T> Link<T> {
         }
     }
 
-    /// A task that waits to receive gives up.
+    /// Removes a task that waits to receive.
     pub(super) fn give_up_recv(&self, entry: &mut Entry) {
         match self {
             Link::Buffered(shared) => shared.channel.give_up_recv_on(&Native::cpu(), entry),
@@ -216,7 +231,10 @@ impl<T> Link<T> {
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Link::Buffered(one), Link::Buffered(two)) => Arc::ptr_eq(one, two),
-            (Link::Rendezvous(one), Link::Rendezvous(two)) => Arc::ptr_eq(one, two),
+            (Link::Rendezvous(one), Link::Rendezvous(two)) => {
+                // No call can tell two channels without a sender apart.
+                Arc::ptr_eq(one, two) || one.is_never && two.is_never
+            }
             _ => false,
         }
     }

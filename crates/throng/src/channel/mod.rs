@@ -59,20 +59,25 @@
 //! Waiting threads are not served in the order in which they came. Waiting tasks are woken in that order, but a thread
 //! or task that comes later may be faster and get the message.
 //!
-//! With capacity 0, a send returns when a receiver has taken the message, or when a receiver waits for which no other
-//! message is meant. If that receiver gives up, the next one gets the message.
+//! With capacity 0, a send returns when a receiver has taken the message, or when a receiver waits
+//! for which no other message is meant. If that receiver stops waiting, the next one gets the
+//! message.
 //!
-//! No call panics, but for [`bounded`]; the `drop` of a message and the waker of a runtime may.
+//! No call panics, except [`bounded`]. The `drop` of a message and the waker of a runtime may
+//! panic.
 //!
 //! # What it costs
-//! A send and a receive cost what they cost in the queue, and one load of a word that tells whether tasks wait. A task
-//! that has to wait takes a lock to enter a list, and again to leave it. With capacity 0 every call takes a lock.
+//! A send and a receive cost what a push and a pop cost in the queue, plus one load of a word that
+//! says whether tasks wait. A task that waits takes a lock to enter a list, and again to leave it.
+//! With capacity 0 every call takes a lock.
 //!
 //! # What differs from crossbeam-channel
 //! - `select!` and what belongs to it [is missing](#what-is-not-here).
-//! - [`never()`] is not `const`. Two receivers that it made are not of the [same channel](Receiver::same_channel).
-//! - A bound is 2^32 at most. Memory for it, rounded up to a power of two, is taken from the start.
-//! - The memory of an unbounded channel is given back with the channel, and not while messages are received.
+//! - [`never()`] is not `const`.
+//! - A bound is at most 2^32. Its memory, rounded up to a power of two, is allocated from the
+//!   start.
+//! - The memory of an unbounded channel is freed with the channel, and not while messages are
+//!   received.
 //! - A thread that stops in the middle of a call does not keep others waiting. In return, a bounded channel may then
 //!   be full with fewer messages than its capacity, until one of them has been received.
 //! - If the `drop` of a message panics while the last receiver is dropped, the other messages are dropped all the same.
@@ -101,7 +106,7 @@ pub use stream::RecvStream;
 
 use link::Link;
 
-/// For the checks of the crate `throng-check`, on machines of any kind.
+/// The parts that the crate `throng-check` checks on other machines.
 #[doc(hidden)]
 pub mod parts {
     pub use super::block_on::block_on;
@@ -109,7 +114,7 @@ pub mod parts {
     pub use super::waiters::{Entry, Waiters};
 }
 
-/// Makes a channel for any number of messages.
+/// Returns the two ends of a channel for any number of messages.
 ///
 /// ```
 /// let (sender, receiver) = throng::channel::unbounded();
@@ -121,7 +126,8 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
     ends(Link::unbounded())
 }
 
-/// Makes a channel for at most `capacity` messages. With 0, a send and a receive meet.
+/// Returns the two ends of a channel for at most `capacity` messages. With 0, each send waits for a
+/// receive.
 ///
 /// ```
 /// use std::thread;
@@ -132,13 +138,14 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 /// ```
 ///
 /// # Panics
-/// If `capacity` is above [`QueueShape::MOST_CAPACITY`](crate::pool::QueueShape::MOST_CAPACITY).
+/// If `capacity` is above [`Queue::MAX_CAPACITY`](crate::Queue::MAX_CAPACITY).
 #[must_use]
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     ends(Link::bounded(capacity))
 }
 
-/// Makes a receiver that gets no message and is never disconnected. Its capacity is 0.
+/// Returns a receiver that gets no message and is never disconnected. Its capacity is 0. All such
+/// receivers are of the [same channel](Receiver::same_channel).
 ///
 /// ```
 /// use std::time::Duration;
@@ -149,8 +156,7 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 /// ```
 #[must_use]
 pub fn never<T>() -> Receiver<T> {
-    // The channel counts one sender, which nothing drops.
-    Receiver { link: Link::bounded(0) }
+    Receiver { link: Link::never() }
 }
 
 fn ends<T>(link: Link<T>) -> (Sender<T>, Receiver<T>) {

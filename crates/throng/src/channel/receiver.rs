@@ -31,7 +31,8 @@ pub struct Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Receives if there is a message. Never waits. If the capacity is 0, there is one when a sender waits.
+    /// Receives a message if there is one. Never waits. With capacity 0, there is one while a
+    /// sender waits.
     ///
     /// ```
     /// use throng::channel::{TryRecvError, unbounded};
@@ -45,33 +46,34 @@ impl<T> Receiver<T> {
     /// ```
     ///
     /// # Errors
-    /// When the channel is empty, and whether all senders are gone.
+    /// [`TryRecvError::Empty`] if the channel is empty, [`TryRecvError::Disconnected`] if all
+    /// senders have been dropped, too.
     #[inline(always)]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         self.link.try_recv().map_err(TryRecvError::of)
     }
 
-    /// Receives; waits for a message.
+    /// Receives a message. Waits while the channel is empty.
     ///
     /// # Errors
-    /// When the channel is empty and all senders are gone.
+    /// If the channel is empty and all senders have been dropped.
     #[inline(always)]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.link.recv().ok_or(RecvError)
     }
 
-    /// Receives; waits for a message, but not longer than `timeout`.
+    /// Receives a message. Waits for one, but not longer than `timeout`.
     ///
     /// # Errors
-    /// When the time is over, or the channel is empty and all senders are gone.
+    /// If the time is over, or the channel is empty and all senders have been dropped.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.link.recv_timeout(timeout).map_err(RecvTimeoutError::of)
     }
 
-    /// Receives; waits for a message, but not longer than until `deadline`.
+    /// Receives a message. Waits for one, but not longer than until `deadline`.
     ///
     /// # Errors
-    /// When the time is over, or the channel is empty and all senders are gone.
+    /// If the time is over, or the channel is empty and all senders have been dropped.
     pub fn recv_deadline(&self, deadline: Instant) -> Result<T, RecvTimeoutError> {
         self.recv_timeout(deadline.saturating_duration_since(Instant::now()))
     }
@@ -81,7 +83,7 @@ impl<T> Receiver<T> {
     /// It can be dropped at any time: see [`RecvFuture`].
     ///
     /// # Errors
-    /// The future returns an error when the channel is empty and all senders are gone.
+    /// The future returns an error if the channel is empty and all senders have been dropped.
     pub fn recv_async(&self) -> RecvFuture<'_, T> {
         RecvFuture::new(self)
     }
@@ -91,8 +93,8 @@ impl<T> Receiver<T> {
         RecvStream::new(self.clone())
     }
 
-    /// Returns an iterator that receives until the channel is empty and all senders are gone. Each step waits for a
-    /// message.
+    /// Returns an iterator that receives until the channel is empty and all senders have been
+    /// dropped. Each step waits for a message.
     ///
     /// ```
     /// let (sender, receiver) = throng::channel::unbounded();
@@ -119,12 +121,12 @@ impl<T> Receiver<T> {
         self.link.is_full()
     }
 
-    /// Returns the number of messages inside. While other threads send and receive, this is a number from the past.
+    /// Returns the number of messages inside. Other threads may change it before the call returns.
     pub fn len(&self) -> usize {
         self.link.len()
     }
 
-    /// Returns the most messages that fit in, if there is a bound.
+    /// Returns the largest number of messages that fit in, or `None` if there is no bound.
     pub fn capacity(&self) -> Option<usize> {
         self.link.capacity()
     }

@@ -37,13 +37,13 @@ use std::time::Duration;
 
 use super::block_on::block_on;
 use super::waiters::Entry;
+use crate::error::{Closed, PopError, PushError};
 use crate::machine::{BusyCores, Native, Watch, WayOut};
-use crate::pool::{Closed, PopError, PushError};
 
 /// A channel without a buffer.
 pub(super) struct Rendezvous<T> {
     state: Mutex<State<T>>,
-    /// Whether other threads want the cores of the threads that wait here.
+    /// Measures whether other threads want the cores of the threads that wait here.
     busy: BusyCores,
 }
 
@@ -72,7 +72,7 @@ struct Wish {
 }
 
 impl<T> State<T> {
-    /// Gives an item, and chooses the receiver to be woken.
+    /// Gives `item` to the channel and returns the waker of the receiver to be woken.
     fn give(&mut self, item: T) -> Result<Option<Waker>, PushError<T>> {
         if self.is_closed {
             return Err(PushError::Closed(item));
@@ -99,14 +99,14 @@ impl<T> State<T> {
         self.offers.binary_search_by_key(&number, |offer| offer.number).ok()
     }
 
-    /// Takes an offer back, unless a receiver has taken it.
+    /// Takes an offer back. Returns `None` if a receiver has taken it.
     fn withdraw(&mut self, entry: &mut Entry) -> Option<Offer<T>> {
         let position = self.offer_of(entry);
         *entry = Entry::EMPTY;
         self.offers.remove(position?)
     }
 
-    /// Takes an item, and the waker of its sender if that waits.
+    /// Takes an item, and the waker of its sender if that sender waits.
     fn take(&mut self) -> Result<(T, Option<Waker>), PopError> {
         if let Some(item) = self.given.pop_front() {
             return Ok((item, None));
@@ -118,7 +118,7 @@ impl<T> State<T> {
         }
     }
 
-    /// Enters a wish, or the new waker of one. Returns the waker that it replaces.
+    /// Enters a wish, or the new waker of a wish. Returns the waker that it replaces.
     fn wish(&mut self, entry: &mut Entry, waker: Waker) -> Option<Waker> {
         if let Some(position) = self.wish_of(entry) {
             return self.wishes[position].waker.replace(waker);
@@ -164,19 +164,20 @@ impl<T> Rendezvous<T> {
         Rendezvous { state: Mutex::new(state), busy: BusyCores::new() }
     }
 
-    /// No code runs under the lock that could leave the state half changed.
+    /// Locks the state. No code that could leave it half changed runs under the lock.
     fn state(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends if a receiver waits. Never waits.
+    /// Sends `item` if a receiver waits. Never waits.
     pub(super) fn try_send(&self, item: T) -> Result<(), PushError<T>> {
         let receiver = self.state().give(item)?;
         wake(receiver);
         Ok(())
     }
 
-    /// Sends if a receiver waits, or else offers the item. While the poll is pending, the item is in the offer.
+    /// Sends the item if a receiver waits. Otherwise offers it. While the poll is pending, the item
+    /// is in the offer.
     pub(super) fn poll_send(
         &self,
         item: &mut Option<T>,
@@ -203,7 +204,7 @@ impl<T> Rendezvous<T> {
         }
     }
 
-    /// Looks whether the item that was offered has been taken.
+    /// Checks whether the offered item has been taken.
     fn poll_offer(
         mut state: MutexGuard<'_, State<T>>,
         entry: &mut Entry,
@@ -225,20 +226,20 @@ impl<T> Rendezvous<T> {
         }
     }
 
-    /// A sender gives up. Returns its item, unless a receiver has taken it.
+    /// Ends the wait of a sender. Returns its item, or `None` if a receiver has taken it.
     pub(super) fn give_up_send(&self, entry: &mut Entry) -> Option<T> {
         let offer = self.state().withdraw(entry);
         offer.map(|offer| offer.item)
     }
 
-    /// Receives if a sender waits. Never waits.
+    /// Receives an item if a sender waits. Never waits.
     pub(super) fn try_recv(&self) -> Result<T, PopError> {
         let (item, sender) = self.state().take()?;
         wake(sender);
         Ok(item)
     }
 
-    /// Receives if a sender waits, or else wishes.
+    /// Receives an item if a sender waits. Otherwise enters a wish.
     pub(super) fn poll_recv(&self, entry: &mut Entry, waker: &Waker) -> Poll<Result<T, PopError>> {
         let waker = waker.clone();
         let mut state = self.state();
@@ -258,7 +259,7 @@ impl<T> Rendezvous<T> {
         }))
     }
 
-    /// A receiver gives up.
+    /// Ends the wait of a receiver.
     pub(super) fn give_up_recv(&self, entry: &mut Entry) {
         let mut state = self.state();
         let wish = state.end_wish(entry);
@@ -268,7 +269,7 @@ impl<T> Rendezvous<T> {
         wake(other);
     }
 
-    /// A receiver takes an item, or else gives up.
+    /// Takes an item and ends the wait of a receiver.
     fn take_or_give_up(&self, entry: &mut Entry) -> Result<T, PopError> {
         let mut state = self.state();
         let taken = state.take();
@@ -280,7 +281,7 @@ impl<T> Rendezvous<T> {
         Ok(item)
     }
 
-    /// Closes the channel and wakes all that wait.
+    /// Closes the channel and wakes all waiting senders and receivers.
     pub(super) fn close(&self) {
         let mut state = self.state();
         state.is_closed = true;
@@ -292,14 +293,14 @@ impl<T> Rendezvous<T> {
         all.into_iter().for_each(Waker::wake);
     }
 
-    /// Closes the channel and drops what was given.
+    /// Closes the channel and drops the items that were given.
     pub(super) fn discard(&self) {
         self.close();
         let given = mem::take(&mut self.state().given);
         drop(given);
     }
 
-    /// Sends; waits for a receiver, at most for `timeout`.
+    /// Sends `item`. Waits for a receiver, but not longer than `timeout`.
     pub(super) fn send(&self, item: T, timeout: Option<Duration>) -> Result<(), PushError<T>> {
         let (mut item, mut entry) = (Some(item), Entry::EMPTY);
         let poll = |waker: &Waker| self.poll_send(&mut item, &mut entry, waker);
@@ -309,7 +310,7 @@ impl<T> Rendezvous<T> {
         }
     }
 
-    /// Receives; waits for a sender, at most for `timeout`.
+    /// Receives an item. Waits for a sender, but not longer than `timeout`.
     pub(super) fn recv(&self, timeout: Option<Duration>) -> Result<T, PopError> {
         let mut entry = Entry::EMPTY;
         let poll = |waker: &Waker| self.poll_recv(&mut entry, waker);
@@ -323,5 +324,22 @@ impl<T> Rendezvous<T> {
             None => WayOut::none(),
         };
         WayOut { watch: Watch::Cores(&self.busy), ..way_out }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sender has been told that its item was received.
+    #[test]
+    fn a_receiver_whose_time_is_over_takes_an_item_that_was_given_meanwhile() {
+        let (channel, mut entry) = (Rendezvous::new(), Entry::EMPTY);
+        assert!(channel.poll_recv(&mut entry, Waker::noop()).is_pending());
+        assert_eq!(channel.try_send(7), Ok(()));
+        assert_eq!(channel.take_or_give_up(&mut entry), Ok(7));
+        assert!(!entry.is_set());
+        assert_eq!(channel.take_or_give_up(&mut entry), Err(PopError::Empty));
+        assert_eq!(channel.try_send(8), Err(PushError::Full(8)), "no receiver waits");
     }
 }

@@ -30,7 +30,8 @@ pub struct Sender<T> {
 }
 
 impl<T> Sender<T> {
-    /// Sends if there is room. Never waits. If the capacity is 0, there is room when a receiver waits.
+    /// Sends `message` if there is room. Never waits. With capacity 0, there is room while a
+    /// receiver waits.
     ///
     /// ```
     /// use throng::channel::{TrySendError, bounded};
@@ -43,33 +44,33 @@ impl<T> Sender<T> {
     /// ```
     ///
     /// # Errors
-    /// The message, when the channel is full or all receivers are gone.
+    /// The message, if the channel is full or all receivers have been dropped.
     #[inline(always)]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         self.link.try_send(message).map_err(TrySendError::of)
     }
 
-    /// Sends; waits for room. If the capacity is 0, waits for a receiver.
+    /// Sends `message`. Waits for room, or for a receiver if the capacity is 0.
     ///
     /// # Errors
-    /// The message, when all receivers are gone.
+    /// The message, if all receivers have been dropped.
     #[inline(always)]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         self.link.send(message).map_err(|closed| SendError(closed.0))
     }
 
-    /// Sends; waits for room, but not longer than `timeout`.
+    /// Sends `message`. Waits for room, but not longer than `timeout`.
     ///
     /// # Errors
-    /// The message, when the time is over or all receivers are gone.
+    /// The message, if the time is over or all receivers have been dropped.
     pub fn send_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         self.link.send_timeout(message, timeout).map_err(SendTimeoutError::of)
     }
 
-    /// Sends; waits for room, but not longer than until `deadline`.
+    /// Sends `message`. Waits for room, but not longer than until `deadline`.
     ///
     /// # Errors
-    /// The message, when the time is over or all receivers are gone.
+    /// The message, if the time is over or all receivers have been dropped.
     pub fn send_deadline(&self, message: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
         self.send_timeout(message, deadline.saturating_duration_since(Instant::now()))
     }
@@ -79,7 +80,7 @@ impl<T> Sender<T> {
     /// It can be dropped at any time: see [`SendFuture`].
     ///
     /// # Errors
-    /// The future returns the message when all receivers are gone.
+    /// The future returns the message if all receivers have been dropped.
     pub fn send_async(&self, message: T) -> SendFuture<'_, T> {
         SendFuture::new(self, message)
     }
@@ -94,12 +95,12 @@ impl<T> Sender<T> {
         self.link.is_full()
     }
 
-    /// Returns the number of messages inside. While other threads send and receive, this is a number from the past.
+    /// Returns the number of messages inside. Other threads may change it before the call returns.
     pub fn len(&self) -> usize {
         self.link.len()
     }
 
-    /// Returns the most messages that fit in, if there is a bound.
+    /// Returns the largest number of messages that fit in, or `None` if there is no bound.
     pub fn capacity(&self) -> Option<usize> {
         self.link.capacity()
     }

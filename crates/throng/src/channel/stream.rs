@@ -36,7 +36,8 @@ impl<T> RecvStream<T> {
         RecvStream { receiver, entry: Entry::EMPTY }
     }
 
-    /// Returns the next message when there is one; `None` when the channel is empty and all senders are gone.
+    /// Polls for the next message. Ready with `None` if the channel is empty and all senders are
+    /// gone.
     pub fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
         let RecvStream { receiver, entry } = self.get_mut();
         receiver.link.poll_recv(entry, context.waker()).map(Result::ok)

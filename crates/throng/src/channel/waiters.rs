@@ -9,9 +9,10 @@
 //! | number | yes | waits |
 //! | number | no | was woken, and has not looked at the channel since |
 //!
-//! The list is under a lock, which is taken by tasks that wait and to wake one. The number of tasks in it is also a word
-//! of its own, so that a thread that has no task to wake only reads that. No code of an executor runs under the lock:
-//! wakers are cloned before, and dropped or woken after.
+//! A lock guards the list. Tasks take it when they begin and end to wait, and callers take it to
+//! wake a task. The number of tasks in the list is also in a word of its own. A caller without a
+//! task to wake reads only that word. No code of an executor runs under the lock: wakers are cloned
+//! before, and dropped or woken after.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -19,10 +20,11 @@ use std::mem;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Waker;
 
-use crate::lock::{BackoffLock, Guarded};
+use crate::classic::lock::{BackoffLock, Guarded};
 use crate::machine::{Line, Machine, Native, Place, Word};
 
-/// The longest pause between two looks at the lock: it is held for some 100 ns.
+/// The longest backoff between two attempts to take the lock, in units of
+/// [`Cpu::pause`](crate::machine::Cpu::pause). The lock is held for some 100 ns.
 const MOST_BACKOFF: u32 = 64;
 
 /// Tasks that wait.
@@ -34,7 +36,7 @@ pub struct Waiters<M: Machine = Native> {
 
 #[derive(Default)]
 struct List {
-    /// Tasks that have been registered.
+    /// The number of tasks registered so far.
     registered: u64,
     /// In ascending order of their numbers.
     tasks: VecDeque<Task>,
@@ -45,12 +47,12 @@ struct Task {
     waker: Waker,
 }
 
-/// What a task knows of its place among the [`Waiters`].
+/// The key of a task in a list of [`Waiters`].
 #[derive(Debug, Default)]
 pub struct Entry(pub(super) Option<u64>);
 
 impl Entry {
-    /// An entry of a task that does not wait.
+    /// The entry of a task that does not wait.
     pub const EMPTY: Entry = Entry(None);
 
     /// Returns whether the task waits or was woken.
@@ -66,7 +68,7 @@ impl List {
 }
 
 impl<M: Machine> Waiters<M> {
-    /// An empty list.
+    /// Returns an empty list.
     #[must_use]
     pub fn new() -> Self {
         let lock = BackoffLock::at(Place::named("lock of waiting tasks"), MOST_BACKOFF);
@@ -93,7 +95,7 @@ impl<M: Machine> Waiters<M> {
         drop(replaced);
     }
 
-    /// Takes a task out of the list and empties its entry. Returns whether the task was woken.
+    /// Removes a task from the list and empties its entry. Returns whether the task had been woken.
     pub fn remove(&self, cpu: &M::Cpu, entry: &mut Entry) -> bool {
         let Some(number) = entry.0.take() else { return false };
         let removed = self.list.with(cpu, |list| {
@@ -104,7 +106,8 @@ impl<M: Machine> Waiters<M> {
         removed.is_none()
     }
 
-    /// A task has got what it waited for. Wakes the next one if there is more.
+    /// Ends the wait of a task that has got what it waited for. Wakes the next task if there is
+    /// more.
     pub fn end_wait(&self, cpu: &M::Cpu, entry: &mut Entry, is_more: impl FnOnce() -> bool) {
         if entry.is_set() {
             self.remove(cpu, entry);
@@ -114,14 +117,14 @@ impl<M: Machine> Waiters<M> {
         }
     }
 
-    /// A task waits no more. Wakes the next one if this one was woken.
+    /// Ends the wait of a task that gives up. If it had been woken, wakes the next task.
     pub fn give_up(&self, cpu: &M::Cpu, entry: &mut Entry) {
         if self.remove(cpu, entry) {
             self.look(cpu);
         }
     }
 
-    /// Wakes a task if there is one. To be called after the change that the tasks wait for.
+    /// Wakes a task if there is one. Must be called after the change that the tasks wait for.
     #[inline(always)]
     pub fn look(&self, cpu: &M::Cpu) {
         if self.is_any() {
@@ -129,7 +132,7 @@ impl<M: Machine> Waiters<M> {
         }
     }
 
-    /// Returns whether a task waits that was not woken.
+    /// Returns whether any task waits that has not been woken.
     #[inline(always)]
     pub fn is_any(&self) -> bool {
         self.count.load(Relaxed) != 0
@@ -159,7 +162,8 @@ impl<M: Machine> Waiters<M> {
         woken.into_iter().for_each(|task| task.waker.wake());
     }
 
-    /// Relaxed: the words of the queue order it (see [`Buffered`](super::buffered::Buffered)).
+    /// Stores the number of tasks. Relaxed: the words of the queue order it (see
+    /// [`Buffered`](super::buffered::Buffered)).
     fn count_tasks(&self, list: &List) {
         self.count.store(list.tasks.len() as u64, Relaxed);
     }

@@ -1,25 +1,27 @@
-//! What the system may not offer, and what a test takes away to see that everything works without it.
+//! Features that the system may lack. A test takes them away and checks that everything works
+//! without them.
 //!
-//! A test runs its own program once more, with the names of absent [`Feature`]s in the environment variable
-//! `THRONG_WITHOUT`. Outside unit tests the variable is not read, and every feature is taken to be there.
+//! A test runs its own program once more, with the names of absent [`Feature`]s in the environment
+//! variable `THRONG_WITHOUT`. Outside unit tests the variable is not read, and every feature is
+//! taken to be present.
 
-/// A feature of the system that is used where it is there.
+/// A feature of the system that is used if it is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(test), allow(dead_code))]
 pub(crate) enum Feature {
-    /// Fences for all threads at the command of one.
+    /// Fences that one thread makes all threads pass.
     Membarrier,
     /// The same, lost after the first structures were made.
     MembarrierLater,
     /// Sleeping until a word changes.
     Futex,
-    /// What a thread has used of its core.
+    /// The core time and the preemptions of a thread.
     Usage,
     /// The files in /sys and /proc, and the cores that a thread may use.
     Topology,
 }
 
-/// Whether a test has taken the feature away.
+/// Returns whether a test has taken the feature away.
 #[cfg(not(test))]
 #[inline(always)]
 pub(crate) const fn is_absent(_feature: Feature) -> bool {
@@ -44,7 +46,7 @@ mod tests {
         absent.split(',').any(|name| name == format!("{feature:?}"))
     }
 
-    /// Runs the tests of the structures that threads wait in, in a program without these features.
+    /// Runs the tests of the structures in which threads wait, in a program without these features.
     fn run_tests_without(features: &[Feature]) {
         let names: Vec<String> = features.iter().map(|feature| format!("{feature:?}")).collect();
         let own = env::current_exe().expect("the test program knows its path");
@@ -52,7 +54,7 @@ mod tests {
             .args(["--test-threads", "4", "pool::", "barrier::", "lock::", "machine::fences::"])
             .env(VARIABLE, names.join(","))
             .output();
-        // Under an emulator a program of the emulated machine does not start, and says nothing.
+        // Under an emulator a program of the emulated machine does not start, and prints nothing.
         let Some(run) = run.ok().filter(|run| !run.stdout.is_empty()) else { return };
         let text = String::from_utf8_lossy(&run.stdout);
         assert!(run.status.success(), "without {features:?}:\n{text}");

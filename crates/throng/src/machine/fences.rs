@@ -1,10 +1,10 @@
-//! Fences that cost one side nothing.
+//! Fences that cost one of the two sides nothing.
 //!
-//! Two threads each write a word and then look at the other's: one of them must see what the other
-//! wrote. That takes a full fence between write and look, on both sides. Linux can make every running
-//! thread of the program pass a fence at the caller's command (`membarrier`); then the other side needs
-//! none, only a compiler that keeps the order. Where the system does not do that, both sides need full
-//! fences.
+//! Two threads each write a word and then look at the other's word: at least one of them must see
+//! what the other wrote. That takes a full fence between write and look, on both sides. Linux can
+//! make every running thread of the program pass a fence at the caller's command (`membarrier`).
+//! Then the other side needs no fence, only a compiler that keeps the order. Without that feature
+//! both sides need full fences.
 //!
 //! # The kinds
 //!
@@ -14,8 +14,9 @@
 //! | `TWO_SIDED` | does not suffice: structures make a full fence instead | a full fence |
 //! | `LOST` | as in `TWO_SIDED`, but older structures still rely on it | a full fence, then a wait of [`DRAIN`] |
 //!
-//! The kind is found once. It changes only from `ONE_SIDED` to `LOST`: if `membarrier` stops working, because a filter
-//! of system calls was installed later. (A filter that ends the program at that call cannot be helped.)
+//! The kind is found once. It changes only from `ONE_SIDED` to `LOST`, if `membarrier` stops
+//! working because a filter of system calls was installed later. (Nothing can be done about a
+//! filter that ends the program at that call.)
 //!
 //! # Why a wait is a fence
 //! The light side's load can pass its store only while the store is in the store buffer of its core. A load that has
@@ -36,18 +37,20 @@ const ONE_SIDED: u8 = 1;
 const TWO_SIDED: u8 = 2;
 const LOST: u8 = 3;
 
-/// Which kind this program has.
+/// The kind that this program has.
 static KIND: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// A store leaves the store buffer in a thousandth of this time.
+/// The wait of a heavy fence without `membarrier`. A store leaves the store buffer in a thousandth
+/// of this time.
 const DRAIN: Duration = Duration::from_millis(10);
 
-/// Whether [`light`] is enough for a structure that is made now. It then stays enough for this structure.
+/// Returns whether [`light`] is enough for a structure that is made now. It then stays enough for
+/// this structure.
 pub(super) fn are_one_sided() -> bool {
     kind() == ONE_SIDED
 }
 
-/// Where fences [are one-sided](are_one_sided).
+/// Makes a light fence. It is a fence only if fences [are one-sided](are_one_sided).
 #[inline]
 pub(super) fn light() {
     if cfg!(miri) {
@@ -60,7 +63,7 @@ pub(super) fn light() {
 
 #[cold]
 pub(super) fn heavy() {
-    // Also orders this thread's own accesses.
+    // This fence also orders this thread's own accesses.
     fence(Ordering::SeqCst);
     match kind() {
         TWO_SIDED => return,
@@ -73,7 +76,8 @@ pub(super) fn heavy() {
     fence(Ordering::SeqCst);
 }
 
-/// Waits until stores that other threads have made are visible. Yields, because a sleep may be filtered as well.
+/// Waits until stores that other threads have made are visible. Yields, because sleeping may be
+/// filtered as well.
 fn wait_for_stores() {
     let start = Instant::now();
     while start.elapsed() < DRAIN {
@@ -81,7 +85,8 @@ fn wait_for_stores() {
     }
 }
 
-/// Finds out. All threads get the answer of the first one that has it.
+/// Returns the kind, which the first call finds out. All threads use the answer of the first one
+/// that has it.
 fn kind() -> u8 {
     match KIND.load(Ordering::Relaxed) {
         UNKNOWN => {
@@ -108,7 +113,7 @@ mod system {
     const REGISTER: c_int = 1 << 4;
 
     unsafe extern "C" {
-        /// Of the C library, which the standard library is linked with.
+        /// A function of the C library, which the standard library is linked with.
         fn syscall(number: c_long, ...) -> c_long;
     }
 
@@ -117,14 +122,15 @@ mod system {
         unsafe { syscall(MEMBARRIER, command, 0 as c_int, 0 as c_int) == 0 }
     }
 
-    /// A program must announce its wish before it may ask.
+    /// Registers the program, which must happen before the first fence, and tries a fence. Returns
+    /// whether both worked.
     pub(super) fn can_interrupt_all() -> bool {
         !is_absent(Feature::Membarrier) && membarrier(REGISTER) && membarrier(EXPEDITED)
     }
 
-    /// Returns whether all threads have passed a fence.
+    /// Makes all threads pass a fence. Returns whether they did.
     pub(super) fn interrupt_all() -> bool {
-        // It worked before; should a copy of the program have lost its announcement, it is made again.
+        // It worked before. If a copy of the program has lost its registration, it registers again.
         !is_absent(Feature::MembarrierLater) && (membarrier(EXPEDITED) || can_interrupt_all())
     }
 }
@@ -134,7 +140,8 @@ mod system {
     not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))
 ))]
 mod system {
-    /// Under Miri [`light`](super::light) is a full fence, so nothing else is needed.
+    /// Returns whether this runs under Miri, where [`light`](super::light) is a full fence, so that
+    /// nothing else is needed.
     pub(super) const fn can_interrupt_all() -> bool {
         cfg!(miri)
     }
@@ -152,13 +159,14 @@ mod tests {
     use std::sync::atomic::AtomicU64;
     use std::thread;
 
-    /// Each writes its word and looks at the other's. Without fences both miss the other now and then, on
-    /// machines with store buffers, which all are: if they do so at the same moment. So the one with the
-    /// heavy fence gives the start, and waits for a time that differs from round to round.
+    /// Each thread writes its word and looks at the other's. On machines with store buffers, which
+    /// all are, threads without fences sometimes miss each other's store if they do so at the same
+    /// moment. So the thread with the heavy fence gives the start, and waits for a time that
+    /// differs from round to round.
     #[test]
     fn of_two_that_write_and_look_one_sees_the_other() {
         const LONGEST_WAIT: u64 = 1_000;
-        // Without help by the system a heavy fence takes 10 ms.
+        // Without `membarrier` a heavy fence takes 10 ms.
         let is_slow = cfg!(miri) || is_absent(Feature::MembarrierLater);
         let rounds = if is_slow { 50 } else { 30_000 };
         let light = if are_one_sided() { light } else { || fence(Ordering::SeqCst) };

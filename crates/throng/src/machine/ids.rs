@@ -3,39 +3,54 @@
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The numbers that are free to be given to the next thread.
-struct Pool {
-    /// Numbers of threads that have ended, smallest first.
-    returned: BinaryHeap<Reverse<usize>>,
-    /// No number from here on was ever given.
-    fresh: usize,
+use super::fork;
+use super::published::Published;
+
+/// The numbers of threads that have ended, smallest first.
+type Returned = Mutex<BinaryHeap<Reverse<usize>>>;
+
+/// The returned numbers of a process that is not the child of a counted fork.
+static RETURNED: Returned = Mutex::new(BinaryHeap::new());
+
+/// The returned numbers of a child, with the number of forks before it. It has its own lock, since
+/// another thread of the parent may have held the parent's.
+static RETURNED_IN_CHILD: Published<(u64, Returned)> = Published::new();
+
+/// The smallest number that was never given. A child continues with its parent's value. It does not
+/// reuse the numbers of its parent's other threads, which may have been in the middle of calls.
+static FRESH: AtomicUsize = AtomicUsize::new(0);
+
+fn returned() -> MutexGuard<'static, BinaryHeap<Reverse<usize>>> {
+    let returned = match fork::count() {
+        0 => &RETURNED,
+        forks => {
+            let is_current = |(made_at, _): &(u64, Returned)| *made_at == forks;
+            let make = || (forks, Mutex::new(BinaryHeap::new()));
+            &RETURNED_IN_CHILD.get_or_renew(is_current, make).1
+        }
+    };
+    returned.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-static POOL: Mutex<Pool> = Mutex::new(Pool { returned: BinaryHeap::new(), fresh: 0 });
-
-impl Pool {
-    fn take(&mut self) -> usize {
-        self.returned.pop().map_or_else(
-            || {
-                self.fresh += 1;
-                self.fresh - 1
-            },
-            |Reverse(id)| id,
-        )
-    }
+fn take() -> usize {
+    let returned = returned().pop();
+    // Numbers do not overflow before memory is used up.
+    returned.map_or_else(|| FRESH.fetch_add(1, Relaxed), |Reverse(id)| id)
 }
 
 const UNKNOWN: usize = usize::MAX;
 
 thread_local! {
-    /// This thread's number, or `UNKNOWN`. Without a destructor, so that it can be read for as
-    /// long as the thread runs any code.
+    /// This thread's number, or `UNKNOWN`. It has no destructor, so that it can be read as long as
+    /// the thread runs any code.
     static ID: Cell<usize> = const { Cell::new(UNKNOWN) };
     /// Gives the number back when the thread ends.
     static RETURN: ReturnAtExit = const { ReturnAtExit };
-    /// Gives back the number that was taken after that, by another thread-local's destructor.
+    /// Gives back the number that a destructor of another thread-local took after that.
     static RETURN_LATE: ReturnAtExit = const { ReturnAtExit };
 }
 
@@ -45,16 +60,16 @@ impl Drop for ReturnAtExit {
     fn drop(&mut self) {
         let id = ID.replace(UNKNOWN);
         if id != UNKNOWN {
-            let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-            pool.returned.push(Reverse(id));
+            returned().push(Reverse(id));
         }
     }
 }
 
-/// The number of the calling thread: unique among the threads alive, given back when it ends.
+/// Returns the number of the calling thread. It is unique among the threads alive, and is given
+/// back when the thread ends.
 ///
-/// A thread that asks again from a thread-local destructor that runs after ours gets a new number,
-/// and gives that back too. Only one that it asks for later still is lost.
+/// A thread-local destructor that runs after ours gets a new number for its thread, which is given
+/// back, too. A number that is asked for later still is lost.
 #[inline]
 pub(super) fn current() -> usize {
     let id = ID.get();
@@ -63,7 +78,7 @@ pub(super) fn current() -> usize {
 
 #[cold]
 fn assign() -> usize {
-    let id = POOL.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let id = take();
     ID.set(id);
     if RETURN.try_with(|_| {}).is_err() {
         let _ = RETURN_LATE.try_with(|_| {});
@@ -101,7 +116,7 @@ mod tests {
         for _ in 0..20 {
             largest = ids_of_threads_alive_together(40).into_iter().max().unwrap().max(largest);
         }
-        // Other tests of this process hold numbers too, but nowhere near twenty times forty.
+        // Other tests of this process hold numbers too, but far fewer than twenty times forty.
         assert!(largest < 400, "800 threads came and went, and the largest number is {largest}");
     }
 
@@ -116,7 +131,7 @@ mod tests {
         }
         thread_local!(static LATE: Late = const { Late });
         for _ in 0..500 {
-            // Destructors run in the order of first use or the other way round, by the system.
+            // The system decides whether destructors run in the order of first use or in reverse.
             let ours_first = || (current(), LATE.with(|_| {})).0;
             let ours_last = || (LATE.with(|_| {}), current()).1;
             thread::spawn(ours_first).join().unwrap();

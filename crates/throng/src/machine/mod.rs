@@ -1,4 +1,4 @@
-//! The machine contract: what an algorithm may ask of the world it runs in.
+//! The machine contract: the operations that an algorithm may use.
 //!
 //! Every algorithm of this crate is written once, generic over a [`Machine`], and runs unchanged
 //!
@@ -10,11 +10,11 @@
 //!
 //! | item | what it is |
 //! |---|---|
-//! | [`Word`] | a shared 64-bit word: the only thing processors talk through |
+//! | [`Word`] | a shared 64-bit word: the only means of communication between processors |
 //! | [`Cell`] | a payload that a protocol over words protects |
-//! | [`Cpu`] | the processor that runs the algorithm: who it is, random bits, time, waiting |
-//! | [`Place`], [`Line`] | where shared memory lives: which words share a cache line, whose memory it is |
-//! | [`PerCpu`], [`Growing`] | one entry for every processor there ever was; arrays without an end |
+//! | [`Cpu`] | the processor that runs the algorithm: its id, random bits, time, waiting |
+//! | [`Place`], [`Line`] | where shared memory is: which words share a cache line, and whose memory it is |
+//! | [`PerCpu`], [`Growing`] | one entry for every processor that has ever come; arrays that grow without limit |
 //!
 //! A toggle, written against the contract:
 //!
@@ -43,15 +43,16 @@
 //!
 //! 1. Processors communicate through [`Word`]s and [`Cell`]s only. State that one processor keeps
 //!    for itself may be anything (an `AtomicU32` read and written relaxed in its [`PerCpu`] entry).
-//! 2. A wait without a bound is [`Word::wait_while`] (somebody is in the middle of something),
-//!    [`Word::sleep_while`] (somebody may come much later) or, where no single word decides, a loop
-//!    that calls [`Cpu::retry`] every round. A wait with a bound is [`Word::spin_while`] or
-//!    [`Cpu::pause`]. The difference matters: checkers hand the processor over in the first kind
-//!    and do nothing in the second, because a hand-over inside a bounded spin would hide races.
+//! 2. A wait without a bound is [`Word::wait_while`] if another processor is in the middle of a few
+//!    steps, or [`Word::sleep_while`] if the event may come much later. If no single word decides,
+//!    it is a loop that calls [`Cpu::retry`] every round. A wait with a bound is
+//!    [`Word::spin_while`] or [`Cpu::pause`]. The difference matters: checkers hand the processor
+//!    over in a wait without a bound and do nothing in a wait with one, because a hand-over inside
+//!    a bounded spin would hide races.
 //! 3. A constructor makes words but does not access them.
 //! 4. When the simulator takes a processor apart that was halted in the middle of a call, its
-//!    destructors run, and nobody is left for them to wait for: a wait returns although it is
-//!    blocked. So a destructor must not rely on a wait, nor take a lock.
+//!    destructors run. Then a wait returns although it is blocked, because no other processor is
+//!    left to end it. So a destructor must not rely on a wait, nor take a lock.
 //! 5. Orderings are those of [`std::sync::atomic`] and mean the same. loom checks them (it treats
 //!    sequentially consistent *accesses* as acquire-release, so a total order needs
 //!    [`Machine::fence`] or a read-modify-write); shuttle and the simulator are sequentially
@@ -62,11 +63,13 @@ use std::sync::atomic::Ordering;
 
 pub(crate) mod absent;
 mod fences;
+pub(crate) mod fork;
 mod ids;
 mod location;
 mod native;
 mod per_cpu;
 mod place;
+pub(crate) mod published;
 mod random;
 mod time;
 mod waiting;
@@ -77,12 +80,12 @@ pub use place::{Home, Line, Place};
 pub use random::SplitMix64;
 pub use waiting::{BusyCores, Patience, RoundTimes, Watch, WayOut};
 
-/// A world in which the algorithms run.
+/// A set of processors and memory on which the algorithms run.
 ///
 /// # Safety
-/// Locks, and so the exclusive access to what they protect, rest on the machine: operations on its
-/// words must be atomic and ordered as asked, [`Word::wait_while`] must not return while it is
-/// blocked (but see rule 4), and no two processors that run at the same time may have the same
+/// Locks, and so the exclusive access to what they protect, rely on the machine. Operations on its
+/// words must be atomic and ordered as asked. [`Word::wait_while`] must not return while it is
+/// blocked (but see rule 4). No two processors that run at the same time may have the same
 /// [`Cpu::id`].
 pub unsafe trait Machine: Debug + Sized + Send + Sync + 'static {
     /// A shared 64-bit word.
@@ -91,32 +94,37 @@ pub unsafe trait Machine: Debug + Sized + Send + Sync + 'static {
     type Cell<T: Send>: Cell<T, Self>;
     /// A processor.
     type Cpu: Cpu;
-    /// One line of this machine's memory, as [`Machine::spot`] found it; words and cells made with
-    /// the same spot are neighbours.
+    /// One line of this machine's memory, returned by [`Machine::spot`]. Words and cells made with
+    /// the same spot are on the same line.
     type Spot;
 
-    /// Sets aside a fresh line of memory.
+    /// The longest sleep of a thread that another one must wake, in units of [`Cpu::clock`]. After
+    /// it the thread checks its condition itself, because the other thread may have been stopped.
+    /// `None` if no thread can be stopped for ever at that point.
+    const LONGEST_SLEEP: Option<u64> = None;
+
+    /// Allocates a new line of memory.
     fn spot(place: Place) -> Self::Spot;
 
-    /// A memory fence, as [`std::sync::atomic::fence`].
+    /// Makes a memory fence, like [`std::sync::atomic::fence`].
     fn fence(order: Ordering);
 
-    /// Whether a [`light_fence`](Machine::light_fence) is one. If not, it takes a full
-    /// [`fence`](Machine::fence) instead.
+    /// Returns whether [`light_fence`](Machine::light_fence) works. If not, a full
+    /// [`fence`](Machine::fence) is needed instead.
     fn has_light_fence() -> bool {
         true
     }
 
-    /// One half of a sequentially consistent fence: it is one against every
-    /// [`heavy_fence`](Machine::heavy_fence), and against nothing else; but only where the machine
-    /// [has it](Machine::has_light_fence). For the side that comes here all the time: it costs nothing.
+    /// Makes one half of a sequentially consistent fence, for the side that runs often. It is a
+    /// fence only against [`heavy_fence`](Machine::heavy_fence), and only if the machine [has
+    /// it](Machine::has_light_fence). It costs nothing on such a machine.
     #[inline]
     fn light_fence() {
         Self::fence(Ordering::SeqCst);
     }
 
-    /// The other half, for the side that hardly ever comes here: some microseconds, and an interruption
-    /// of every thread of the program that is running.
+    /// Makes the other half, for the side that runs rarely. It takes some microseconds, and
+    /// interrupts every running thread of the program.
     fn heavy_fence() {
         Self::fence(Ordering::SeqCst);
     }
@@ -125,7 +133,7 @@ pub unsafe trait Machine: Debug + Sized + Send + Sync + 'static {
 /// A shared 64-bit word: the operations of [`AtomicU64`](std::sync::atomic::AtomicU64), and
 /// waiting.
 pub trait Word<M: Machine>: Debug + Send + Sync {
-    /// A word on the line `spot`.
+    /// Returns a word on the line `spot`.
     fn new(value: u64, spot: &M::Spot) -> Self;
 
     /// Reads the word.
@@ -134,10 +142,10 @@ pub trait Word<M: Machine>: Debug + Send + Sync {
     /// Writes the word.
     fn store(&self, value: u64, order: Ordering);
 
-    /// Writes the word and returns what was there.
+    /// Writes the word and returns the value before.
     fn swap(&self, value: u64, order: Ordering) -> u64;
 
-    /// Writes `new` if the word is `current`; tells what was there.
+    /// Writes `new` if the word is `current`, and returns the value before.
     ///
     /// # Errors
     /// The value found, if it was not `current`.
@@ -149,26 +157,26 @@ pub trait Word<M: Machine>: Debug + Send + Sync {
         failure: Ordering,
     ) -> Result<u64, u64>;
 
-    /// Adds, wrapping, and returns what was there.
+    /// Adds `value`, wrapping, and returns the value before.
     fn fetch_add(&self, value: u64, order: Ordering) -> u64;
 
-    /// Subtracts, wrapping, and returns what was there.
+    /// Subtracts `value`, wrapping, and returns the value before.
     fn fetch_sub(&self, value: u64, order: Ordering) -> u64;
 
-    /// Sets the bits of `value` and returns what was there.
+    /// Sets the bits of `value` and returns the value before.
     fn fetch_or(&self, value: u64, order: Ordering) -> u64;
 
-    /// Clears the bits that are not in `value` and returns what was there.
+    /// Clears the bits that are not in `value` and returns the value before.
     fn fetch_and(&self, value: u64, order: Ordering) -> u64;
 
-    /// Waits until `blocked` is false of the word, and returns the value that made it so.
+    /// Waits until `blocked` returns false for the word, and returns the value for which it did.
     ///
-    /// The wait has no bound: some other processor must be sure to change the word. Real threads
-    /// spin for a short time and then let others run; the simulator sleeps until the word changes.
+    /// The wait has no bound: another processor must be certain to change the word. Real threads
+    /// spin for a short time and then yield. The simulator sleeps until the word changes.
     fn wait_while(&self, cpu: &M::Cpu, order: Ordering, blocked: impl FnMut(u64) -> bool) -> u64;
 
-    /// Looks at the word until `blocked` is false of it, but at most `polls` times; returns the
-    /// last value seen. With `polls` = 0 it looks once.
+    /// Reads the word until `blocked` returns false, at most `polls` times, and returns the last
+    /// value read. With `polls` = 0 it reads once.
     fn spin_while(
         &self,
         cpu: &M::Cpu,
@@ -177,9 +185,9 @@ pub trait Word<M: Machine>: Debug + Send + Sync {
         blocked: impl FnMut(u64) -> bool,
     ) -> u64;
 
-    /// Waits as [`wait_while`](Word::wait_while) does, but for an event that may be far away, and
-    /// with a way out: `None` where that was open and the word still blocked. Real threads spin, let others run, and at
-    /// last sleep; who changes the word wakes them by [`signal`](Word::signal).
+    /// Waits like [`wait_while`](Word::wait_while), but for an event that may be far away. Returns
+    /// `None` if the way out opened while the word still blocked. Real threads spin, yield, and
+    /// finally sleep. The thread that changes the word wakes them by [`signal`](Word::signal).
     fn sleep_while(
         &self,
         cpu: &M::Cpu,
@@ -194,7 +202,7 @@ pub trait Word<M: Machine>: Debug + Send + Sync {
                 return Some(value);
             }
             if way_out.is_open(cpu) {
-                // Whoever opened it may have done so after the event.
+                // The way out may have been opened after the event.
                 let value = self.load(order);
                 return (!blocked(value)).then_some(value);
             }
@@ -203,19 +211,22 @@ pub trait Word<M: Machine>: Debug + Send + Sync {
         }
     }
 
-    /// Writes the word and wakes those who [sleep](Word::sleep_while) on it. What was done before
-    /// is visible to them, as after a release store.
+    /// Writes the word and wakes the threads that [sleep](Word::sleep_while) on it. What the caller
+    /// did before is visible to them, as after a release store.
     fn signal(&self, value: u64) {
         self.store(value, Ordering::Release);
     }
 
-    /// Wakes those who [sleep](Word::sleep_while) on the word, where it was changed otherwise than by
-    /// [`signal`](Word::signal): by a sequentially consistent operation, or before a
-    /// [fence](Machine::fence) of that kind.
+    /// Wakes the threads that [sleep](Word::sleep_while) on the word, after it was changed without
+    /// [`signal`](Word::signal). The change must be a sequentially consistent operation, or come
+    /// before a [fence](Machine::fence) of that kind.
     fn wake(&self) {}
 
-    /// Does the same as [`wake`](Word::wake), but without a look at whether a thread sleeps there. This also wakes
-    /// threads whose way out says that they are [always woken](WayOut::is_always_woken).
+    /// Like [`wake`](Word::wake), but need not wake more than one thread.
+    fn wake_one(&self) {}
+
+    /// Like [`wake`](Word::wake), but without a check whether a thread sleeps there. This also
+    /// wakes threads whose way out says that they are [always woken](WayOut::is_always_woken).
     fn wake_always(&self) {}
 }
 
@@ -223,63 +234,63 @@ pub trait Word<M: Machine>: Debug + Send + Sync {
 ///
 /// loom reports two accesses that are not ordered; the simulator charges for them.
 pub trait Cell<T: Send, M: Machine>: Debug + Send + Sync {
-    /// A cell on the line `spot`.
+    /// Returns a cell on the line `spot`.
     fn new(value: T, spot: &M::Spot) -> Self;
 
-    /// Gives `f` the content to change.
+    /// Calls `f` with the content, which `f` may change.
     ///
     /// # Safety
     /// No other access to the cell may overlap with this one; the protocol around the cell
     /// ensures it.
     unsafe fn with_mut<R>(&self, f: impl FnOnce(&mut T) -> R) -> R;
 
-    /// Takes the content out.
+    /// Returns the content.
     fn into_inner(self) -> T;
 }
 
-/// A processor: the thread that runs the algorithm, as the algorithm sees it.
+/// A processor: the thread that runs the algorithm.
 pub trait Cpu: Debug {
-    /// A small number that no other processor has at the same time. Numbers are reused after their
-    /// processor has gone, and there is no largest one.
+    /// Returns a small number that no other processor has at the same time. Numbers are reused
+    /// after their processor has ended, and there is no largest number.
     fn id(&self) -> usize;
 
-    /// Where the processor is: processors with close numbers are close to each other, as the cores
-    /// of one cache are. For speed only: several may say the same, and the answer may change from
-    /// call to call.
+    /// Returns the location of the processor. Processors with close numbers are close to each
+    /// other, like the cores of one cache. It is used for speed only: several processors may have
+    /// the same location, and it may change from call to call.
     #[inline]
     fn location(&self) -> usize {
         self.id()
     }
 
-    /// 64 random bits, of the quality that spreading load needs and no better.
+    /// Returns 64 pseudo-random bits, of the quality needed to spread load.
     fn random(&self) -> u64;
 
-    /// A random number below `bound`; 0 where `bound` is 0.
+    /// Returns a random number below `bound`, or 0 if `bound` is 0.
     #[inline]
     fn random_below(&self, bound: usize) -> usize {
         ((u128::from(self.random()) * bound as u128) >> 64) as usize
     }
 
-    /// Idles for `times` units: a bounded delay. A unit is a cycle on a simulated machine, and a
-    /// pause instruction, 1 to 140 cycles by the chip, on a real one.
+    /// Idles for `times` units: a bounded delay. A unit is a cycle on a simulated machine. On a
+    /// real one it is a pause instruction, which takes 1 to 140 cycles depending on the chip.
     fn pause(&self, times: u32);
 
-    /// Marks the end of the `round`-th failed round of a loop without a bound. Real threads spin
-    /// at first and let others run when `round` grows.
+    /// Ends the `round`-th failed round of a loop without a bound. Real threads spin at first and
+    /// yield when `round` grows.
     fn retry(&self, round: u32);
 
-    /// The same as [`retry`](Cpu::retry). What a real thread learns meanwhile, it tells `watch`.
+    /// Like [`retry`](Cpu::retry), but a real thread reports long yields to `watch`.
     #[inline]
     fn retry_watching(&self, round: u32, _watch: Watch<'_>) {
         self.retry(round);
     }
 
-    /// The time: nanoseconds on a real machine, cycles on a simulated one.
+    /// Returns the time: nanoseconds on a real machine, cycles on a simulated one.
     fn clock(&self) -> u64;
 
-    /// Tells whoever is watching that `what` happened, with a value that says where or how much:
-    /// a token left level 2 by diffraction. The simulator counts notes for its reports; real
-    /// machines ignore them, and they cost nothing there.
+    /// Reports that `what` happened, with a value that says where or how much, such as the level at
+    /// which a token was diffracted. The simulator counts notes for its reports. Real machines
+    /// ignore them at no cost.
     #[inline]
     fn note(&self, _what: &'static str, _value: u64) {}
 }

@@ -4,22 +4,22 @@ use std::cell::{Cell as StdCell, UnsafeCell};
 use std::fmt;
 use std::hint::spin_loop;
 use std::marker::PhantomData;
-use std::sync::OnceLock;
 use std::sync::atomic::{self, AtomicU64, Ordering};
 
+use super::published::Published;
 use super::time::Instant;
 use super::waiting::{self, Wait, Watch};
 use super::{Cell, Cpu, Machine, Place, SplitMix64, WayOut, Word, fences, ids, location};
 
-/// Real threads on the machine the program runs on.
+/// The machine that the program runs on, with real threads as processors.
 ///
-/// Every operation compiles to the atomic instruction it stands for and nothing else; the test
+/// Every operation compiles to the atomic instruction that it stands for and nothing else. The test
 /// `codegen` compares the instructions with those of hand-written atomics.
 #[derive(Clone, Copy, Debug)]
 pub struct Native;
 
 impl Native {
-    /// The processor of the calling thread.
+    /// Returns the processor of the calling thread.
     #[inline]
     #[must_use]
     pub const fn cpu() -> NativeCpu {
@@ -34,6 +34,8 @@ unsafe impl Machine for Native {
     type Cell<T: Send> = NativeCell<T>;
     type Cpu = NativeCpu;
     type Spot = ();
+
+    const LONGEST_SLEEP: Option<u64> = Some(1_000_000_000);
 
     #[inline]
     fn spot(_place: Place) {}
@@ -165,6 +167,10 @@ impl Word<Native> for NativeWord {
         waiting::wake(&self.0);
     }
 
+    fn wake_one(&self) {
+        waiting::wake_one(&self.0);
+    }
+
     fn wake_always(&self) {
         waiting::wake_all(&self.0);
     }
@@ -192,18 +198,18 @@ impl Word<Native> for NativeWord {
 }
 
 impl NativeWord {
-    /// The same as [`new`](Word::new), for constants.
+    /// Like [`new`](Word::new), for constants.
     pub(crate) const fn constant(value: u64) -> Self {
         NativeWord(AtomicU64::new(value))
     }
 
-    /// The word as it is, for tests of what sleeps on it.
+    /// Returns the atomic, for tests of sleeping threads.
     #[cfg(test)]
     pub(super) fn atomic(&self) -> &AtomicU64 {
         &self.0
     }
 
-    /// The part of [`sleep_while`](Word::sleep_while) that is not in a hurry.
+    /// The slow path of [`sleep_while`](Word::sleep_while).
     #[cold]
     #[inline(never)]
     fn sleep_long(
@@ -214,39 +220,47 @@ impl NativeWord {
         mut blocked: impl FnMut(u64) -> bool,
     ) -> Option<u64> {
         let mut wait = Wait::new(way_out.patience, way_out.watch);
+        let mut slept_on = None;
         loop {
             let value = self.0.load(order);
             if !blocked(value) {
+                // A wait can also end at the same value, if another word counts as well. That
+                // word's writer changes this one afterwards.
+                debug_assert!(
+                    slept_on.is_none_or(|seen| seen == value || seen as u32 != value as u32),
+                    "{slept_on:x?} and {value:x} are the same to a system that compares 32 bits"
+                );
                 wait.end();
                 return Some(value);
             }
             if !wait.spins() {
                 if way_out.is_open(cpu) {
-                    // It may have been opened after the event.
+                    // The way out may have been opened after the event.
                     let value = self.0.load(order);
                     return (!blocked(value)).then_some(value);
                 }
+                slept_on = Some(value);
                 wait.sleeps(&self.0, value, way_out.time_left(cpu), way_out.is_always_woken);
             }
         }
     }
 }
 
-/// In a bounded spin, one poll in so many pauses. A pause takes as long as dozens of plain reads, and
-/// papers count their spins in reads.
+/// The number of polls to a pause in a bounded spin. A pause takes as long as dozens of plain
+/// reads, and papers count their spins in reads.
 const POLLS_A_PAUSE: u32 = 8;
 
 /// An [`UnsafeCell`].
 #[repr(transparent)]
 pub struct NativeCell<T>(UnsafeCell<T>);
 
-// SAFETY: the content is reached through `with_mut` alone, whose contract excludes overlapping
-// accesses; so sharing the cell moves the content between threads, which `T: Send` allows.
+// SAFETY: the content is accessed through `with_mut` alone, whose contract excludes overlapping
+// accesses. So sharing the cell moves the content between threads, which `T: Send` allows.
 unsafe impl<T: Send> Sync for NativeCell<T> {}
 
 impl<T> fmt::Debug for NativeCell<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The content may be changing right now.
+        // The content may be changing.
         f.debug_struct("NativeCell").finish_non_exhaustive()
     }
 }
@@ -271,7 +285,7 @@ impl<T: Send> Cell<T, Native> for NativeCell<T> {
 
 /// The processor of the calling thread: a token without content.
 ///
-/// It finds the thread's number or random state only when asked, so that a method that needs
+/// It looks up the thread's number or random state only when asked, so that a method that needs
 /// neither compiles to the bare instruction. It cannot be sent to another thread:
 ///
 /// ```compile_fail
@@ -284,7 +298,7 @@ pub struct NativeCpu {
 }
 
 thread_local! {
-    /// State of the thread's random numbers; 0 before the first one.
+    /// The state of the thread's random numbers; 0 before the first one.
     static RANDOM: StdCell<u64> = const { StdCell::new(0) };
 }
 
@@ -294,7 +308,7 @@ impl Cpu for NativeCpu {
         ids::current()
     }
 
-    /// The core that the thread runs on, where the system tells (Linux on x86-64).
+    /// Returns the core that the thread runs on, where the system provides it (Linux on x86-64).
     #[inline]
     fn location(&self) -> usize {
         location::current()
@@ -330,8 +344,8 @@ impl Cpu for NativeCpu {
     }
 
     fn clock(&self) -> u64 {
-        static START: OnceLock<Instant> = OnceLock::new();
-        START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+        static START: Published<Instant> = Published::new();
+        START.get_or_make(Instant::now).elapsed().as_nanos() as u64
     }
 }
 
@@ -363,7 +377,7 @@ mod tests {
                 true
             });
             assert_eq!(last, 5);
-            // The last value is returned unjudged: the caller judges it.
+            // `blocked` is not called for the last value: the caller judges it.
             assert_eq!(seen, looks - 1, "{polls} polls");
         }
     }
@@ -379,6 +393,21 @@ mod tests {
             assert_eq!(word.wait_while(&Native::cpu(), Acquire, |v| v < 9), 9);
         });
         assert_eq!(word.load(Relaxed), 9);
+    }
+
+    /// The system compares the lower half only, so a thread could sleep on.
+    #[test]
+    #[cfg_attr(debug_assertions, should_panic(expected = "are the same to a system"))]
+    fn a_wait_that_the_upper_half_alone_ends_is_found_in_tests() {
+        let word = word(7);
+        thread::scope(|s| {
+            s.spawn(|| {
+                thread::sleep(Duration::from_millis(20));
+                word.signal(1 << 32 | 7);
+            });
+            let end = word.sleep_while(&Native::cpu(), Acquire, &WayOut::none(), |v| v == 7);
+            assert_eq!(end, Some(1 << 32 | 7));
+        });
     }
 
     #[test]

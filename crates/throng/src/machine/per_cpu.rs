@@ -1,18 +1,22 @@
 //! Arrays that grow without limit: one entry for every processor, or for anything else.
 
 use std::fmt;
-use std::sync::OnceLock;
 
-/// So many segments, each as large as all before it, reach further than any memory.
+use super::published::Published;
+
+/// The number of segments. Each is as large as all before it, so all together are larger than any
+/// memory.
 const SEGMENTS: usize = 40;
 
-/// No more entries than this are made at the start.
+/// The largest number of entries made at the start.
 const MOST_FIRST: usize = 1 << 20;
 
-/// An array without an end whose entries never move.
+/// An array that grows without limit and whose entries never move.
 ///
-/// The first entries exist from the start; more appear, a segment at a time, when someone asks for
-/// one. Any number of threads may ask at once.
+/// The first entries exist from the start. The others are made a segment at a time, when one of
+/// them is asked for. Any number of threads may ask at the same time. Each makes the segment that
+/// it does not find, the first one to publish it wins, and the others drop theirs. So a thread that
+/// stops while it allocates holds up no other.
 ///
 /// ```
 /// use throng::machine::Growing;
@@ -23,7 +27,7 @@ pub struct Growing<T, F = Make<T>> {
     /// Entries 0..F, made at once; F is a power of two.
     first: Box<[T]>,
     /// Segment k holds entries F·2^k .. F·2^(k+1).
-    more: Box<[OnceLock<Box<[T]>>]>,
+    more: Box<[Published<Box<[T]>>]>,
     make: F,
 }
 
@@ -31,28 +35,30 @@ pub struct Growing<T, F = Make<T>> {
 pub type Make<T> = Box<dyn Fn(usize) -> T + Send + Sync>;
 
 impl<T> Growing<T> {
-    /// An array whose entry `index` is `make(index)`; about `first` entries are made at once.
+    /// Returns an array whose entry `index` is `make(index)`. About `first` entries are made at
+    /// once.
     ///
-    /// `make` may be called for an index that nobody asked for.
+    /// `make` may be called for indices that were not asked for, and several times for one index.
+    /// Entries that are not used are dropped.
     pub fn new(first: usize, make: impl Fn(usize) -> T + Send + Sync + 'static) -> Self {
         Growing::with(first, Box::new(make))
     }
 }
 
 impl<T, F: Fn(usize) -> T> Growing<T, F> {
-    /// The same for a `make` of any type, and entries of any lifetime.
+    /// Like [`new`](Growing::new), for a `make` of any type and entries of any lifetime.
     pub fn with(first: usize, make: F) -> Self {
         Growing {
             first: (0..first.clamp(1, MOST_FIRST).next_power_of_two()).map(&make).collect(),
-            more: (0..SEGMENTS).map(|_| OnceLock::new()).collect(),
+            more: (0..SEGMENTS).map(|_| Published::new()).collect(),
             make,
         }
     }
 
-    /// The entry `index`, made now if it is not there yet.
+    /// Returns the entry `index`. Makes it if it does not exist yet.
     ///
     /// # Panics
-    /// When `index` is beyond any memory: above 2^40.
+    /// If `index` is above 2^40, which is beyond any memory.
     #[inline]
     pub fn get(&self, index: usize) -> &T {
         match self.first.get(index) {
@@ -67,13 +73,13 @@ impl<T, F: Fn(usize) -> T> Growing<T, F> {
         let segment = index.ilog2() - self.first.len().trailing_zeros();
         let start = self.first.len() << segment;
         let entries = self.more[segment as usize]
-            .get_or_init(|| (start..2 * start).map(&self.make).collect());
+            .get_or_make(|| (start..2 * start).map(&self.make).collect());
         &entries[index - start]
     }
 
-    /// The entries made so far, in the order of their indices.
+    /// Returns the entries made so far, in the order of their indices.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        let later = self.more.iter().filter_map(OnceLock::get);
+        let later = self.more.iter().filter_map(Published::get);
         self.first.iter().chain(later.flat_map(|segment| segment.iter()))
     }
 }
@@ -84,9 +90,9 @@ impl<T: fmt::Debug, F: Fn(usize) -> T> fmt::Debug for Growing<T, F> {
     }
 }
 
-/// One entry for every processor, by its id; grows when a processor with a larger id comes.
+/// One entry for every processor, by its id. It grows when a processor with a larger id comes.
 ///
-/// An entry outlives its processor: the next one with that id finds it as it was left.
+/// An entry outlives its processor: the next processor with that id finds it unchanged.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -101,23 +107,24 @@ impl<T: fmt::Debug, F: Fn(usize) -> T> fmt::Debug for Growing<T, F> {
 pub struct PerCpu<T>(Growing<T>);
 
 impl<T> PerCpu<T> {
-    /// Processors that find their entry made.
+    /// The number of processors whose entries are made at the start.
     const FIRST: usize = 8;
 
-    /// An array whose entry for processor `id` is `make(id)`.
+    /// Returns an array whose entry for processor `id` is `make(id)`.
     ///
-    /// `make` may be called for ids that no processor has.
+    /// `make` may be called for ids that no processor has, and several times for one id. Entries
+    /// that are not used are dropped.
     pub fn new(make: impl Fn(usize) -> T + Send + Sync + 'static) -> Self {
         PerCpu(Growing::new(Self::FIRST, make))
     }
 
-    /// The entry of processor `id`.
+    /// Returns the entry of processor `id`.
     #[inline]
     pub fn get(&self, id: usize) -> &T {
         self.0.get(id)
     }
 
-    /// The entries made so far, in the order of their ids.
+    /// Returns the entries made so far, in the order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.iter()
     }

@@ -1,20 +1,20 @@
-//! Where shared memory lives.
+//! Where shared memory is placed.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use super::{Machine, Word};
 
-/// Whose memory a line is in.
+/// The processor whose memory a line is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
-    /// Anywhere; a simulated machine spreads such lines over its memories.
+    /// Any memory; a simulated machine spreads such lines over its memories.
     Anywhere,
-    /// At the memory of the processor with this id.
+    /// The memory of the processor with this id.
     Near(usize),
 }
 
-/// Where a line should live, and what it is called in reports.
+/// The place of a line in memory, and its name in reports.
 ///
 /// ```
 /// use throng::machine::{Home, Place};
@@ -23,38 +23,39 @@ pub enum Home {
 /// assert_eq!(place.to_string(), "location[7]");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Place {
-    /// What the line holds.
+    /// The content of the line.
     pub name: &'static str,
-    /// Which of several lines of that name it is.
+    /// The index among lines of the same name.
     pub index: Option<usize>,
-    /// Whose memory it is in.
+    /// The processor whose memory the line is in.
     pub home: Home,
     /// Whether the words on it hold addresses, which differ from run to run.
     pub holds_addresses: bool,
 }
 
 impl Place {
-    /// A place anywhere in memory.
+    /// Returns a place anywhere in memory.
     #[must_use]
     pub const fn named(name: &'static str) -> Self {
         Place { name, index: None, home: Home::Anywhere, holds_addresses: false }
     }
 
-    /// The `index`-th place of its name.
+    /// Sets the index among places of the same name.
     #[must_use]
     pub const fn index(self, index: usize) -> Self {
         Place { index: Some(index), ..self }
     }
 
-    /// The same place, in the memory of processor `id`.
+    /// Sets the place to the memory of processor `id`.
     #[must_use]
     pub const fn near(self, id: usize) -> Self {
         Place { home: Home::Near(id), ..self }
     }
 
-    /// The same place, for words that hold addresses. A simulation that is run again gives the same trace, so
-    /// the trace tells of such words only whether they are 0.
+    /// Marks the place as one for words that hold addresses. The trace of a simulation must be the
+    /// same in each run, so it only says whether such words are 0.
     #[must_use]
     pub const fn of_addresses(self) -> Self {
         Place { holds_addresses: true, ..self }
@@ -70,11 +71,11 @@ impl fmt::Display for Place {
     }
 }
 
-/// Something that has cache lines of its own.
+/// A value on cache lines of its own.
 ///
-/// What is in one `Line` are neighbours: an access to one of them moves them all. What is in two
-/// lines never disturbs the other. Aligned to 128 bytes, because today's processors fetch lines of
-/// 64 bytes in pairs.
+/// The parts of one `Line` are neighbours: an access to one of them moves them all. Parts of
+/// different lines never disturb each other. A `Line` is aligned to 128 bytes, because today's
+/// processors fetch lines of 64 bytes in pairs.
 ///
 /// ```
 /// use throng::machine::{Line, Machine, Native, Place, Word};
@@ -93,24 +94,25 @@ impl fmt::Display for Place {
 pub struct Line<T>(T);
 
 impl<T> Line<T> {
-    /// Makes the content of a fresh line; every word and cell made with the spot lies on it.
+    /// Returns a new line with the result of `content`. Every word and cell made with the spot is
+    /// on that line.
     pub fn new<M: Machine>(place: Place, content: impl FnOnce(&M::Spot) -> T) -> Self {
         Line(content(&M::spot(place)))
     }
 
-    /// Returns a line of content that was made without a spot: for constants.
+    /// Returns a line of content that was made without a spot, for constants.
     pub(crate) const fn of(content: T) -> Self {
         Line(content)
     }
 
-    /// The content, taken off its line.
+    /// Returns the content.
     pub fn into_inner(self) -> T {
         self.0
     }
 }
 
 impl<W> Line<W> {
-    /// A word alone on its line.
+    /// Returns a word alone on its line.
     pub fn word<M: Machine<Word = W>>(value: u64, place: Place) -> Self
     where
         W: Word<M>,

@@ -1,6 +1,6 @@
-//! Random numbers that are cheap and depend on nothing but where they start.
+//! Cheap random numbers that depend only on their seed.
 
-/// The sequence splitmix64 (Steele, Lea and Flood 2014): what a machine needs to give its processors
+/// The sequence splitmix64 (Steele, Lea and Flood 2014), which gives the processors of a machine
 /// random numbers.
 ///
 /// ```
@@ -16,35 +16,34 @@
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// The sequence that goes on from `state`.
+    /// Returns the sequence that continues from `state`.
     #[inline]
     #[must_use]
     pub const fn from_state(state: u64) -> Self {
         SplitMix64(state)
     }
 
-    /// Where the sequence has come to.
+    /// Returns the present state of the sequence.
     #[inline]
     #[must_use]
     pub const fn state(self) -> u64 {
         self.0
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     #[inline]
     pub const fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         Self::mix(self.0)
     }
 
-    /// A random number below `bound`; 0 where `bound` is 0.
+    /// Returns a random number below `bound`, or 0 if `bound` is 0.
     #[inline]
     pub const fn below(&mut self, bound: u64) -> u64 {
         ((self.draw() as u128 * bound as u128) >> 64) as u64
     }
 
-    /// Spreads every bit over all bits; one to one. Makes states that have nothing in common of
-    /// numbers that are alike.
+    /// Spreads every bit over all bits, one to one. It turns similar numbers into unrelated states.
     #[inline]
     #[must_use]
     pub const fn mix(bits: u64) -> u64 {

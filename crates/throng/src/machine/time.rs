@@ -1,7 +1,7 @@
 //! The clock, and sleeping for a time.
 //!
-//! WebAssembly outside a browser's or a system's interface has neither. There the time is the number of looks at the
-//! clock, a microsecond each, so that every wait with a deadline ends.
+//! WebAssembly without the interface of a browser or a system has neither. There the time is the
+//! number of reads of the clock, 1 us each, so that every wait with a deadline ends.
 
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod here {
@@ -16,12 +16,12 @@ mod counted {
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
     use std::time::Duration;
 
-    /// How much a look at the clock adds to the time.
+    /// The time that each read of the clock adds, in nanoseconds.
     const A_LOOK_NS: u64 = 1_000;
 
     static NOW_NS: AtomicU64 = AtomicU64::new(0);
 
-    /// A time, as [`std::time::Instant`].
+    /// A point in time, like [`std::time::Instant`].
     #[derive(Clone, Copy, Debug)]
     pub(in crate::machine) struct Instant {
         since_start_ns: u64,
@@ -47,7 +47,7 @@ mod counted {
         }
     }
 
-    /// Lets the time pass at once.
+    /// Advances the time and returns at once.
     pub(in crate::machine) fn sleep(time: Duration) {
         NOW_NS.fetch_add(whole_ns(time), Relaxed);
     }

@@ -6,11 +6,11 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
-use throng::counter::Hardware;
-use throng::counter::diffracting::{Balancer, Side, Toggle, Token};
+use throng::structures::counter::Hardware;
+use throng::structures::counter::diffracting::{Balancer, Side, Toggle, Token};
 use throng::machine::{Line, Machine, Native, Word};
 
-/// What somebody would write by hand.
+/// The same written by hand.
 #[repr(align(128))]
 pub struct Padded(AtomicU64);
 
@@ -34,7 +34,7 @@ pub fn plain_toggle(toggle: &Padded) -> Side {
     if toggle.0.fetch_add(1, AcqRel) & 1 == 0 { Side::Left } else { Side::Right }
 }
 
-/// A prism slot, as the balancers use it: leave word, withdraw, diffract who was there.
+/// A prism slot, as the balancers use it: write the id, withdraw, diffract the token found.
 fn prism_slot<M: Machine>(
     slot: &Line<M::Word>,
     own: &Line<M::Word>,

@@ -1,15 +1,16 @@
-//! What must hold of a queue's record, whatever its length.
+//! Conditions on a queue's record, whatever its length.
 //!
-//! For queues without bounds that are never closed, and records without requests in progress, this and
-//! conservation are all of linearizability (Henzinger, Sezgin and Vafeiadis, "Aspect-oriented
-//! linearizability proofs", CONCUR 2013). Else more may be wrong, and the search finds it.
+//! For queues without bounds that are never closed, and records without requests in progress, these
+//! conditions and conservation are all of linearizability (Henzinger, Sezgin and Vafeiadis,
+//! "Aspect-oriented linearizability proofs", CONCUR 2013). Otherwise there may be other violations,
+//! which the search finds.
 
 use super::lives::{Life, lives};
 use super::{Breach, Order, Promises};
 use crate::history::{Answer, Asked, Request};
 
-/// When a queue was closed: not before the first of these times, and for sure after the second. Both are
-/// never, if nobody closed it.
+/// Returns the time before which the queue was certainly open, and the time after which it was
+/// certainly closed. Both are `u64::MAX` if it was never closed.
 fn closing(requests: &[Request]) -> Result<(u64, u64), Breach> {
     let closes = || requests.iter().filter(|request| request.asked == Asked::Close);
     let first = |request: &&Request| request.answer() == Some(Answer::Shut { first: true });
@@ -22,15 +23,16 @@ fn closing(requests: &[Request]) -> Result<(u64, u64), Breach> {
     Ok((from, by))
 }
 
-/// Checks what concerns closing: nothing is taken after it, nobody is told "closed" before it, one is
-/// told to have closed it, and whoever is told that nothing will come is right. That holds of pools, too.
+/// Checks the answers about closing. No item is pushed after the close, "closed" is not answered
+/// before it, exactly one request closed the queue, and no item comes out after a pop returned
+/// "closed and empty". This holds for pools, too.
 ///
 /// # Errors
 /// [`Breach::ClosedTwice`], [`Breach::AfterClose`], [`Breach::NotClosed`] or
 /// [`Breach::ClosedTooEarly`].
 pub fn check_closing(requests: &[Request]) -> Result<(), Breach> {
     let (closed_from, closed_by) = closing(requests)?;
-    // All that is taken in was taken in before it was closed.
+    // All items were pushed before it was closed.
     let taken = |life: &&Life| life.in_by < u64::MAX || life.out_by < u64::MAX;
     let lives = lives(requests);
     let last_out = lives.iter().filter(taken).max_by_key(|life| life.out_from);
@@ -56,8 +58,8 @@ pub fn check_closing(requests: &[Request]) -> Result<(), Breach> {
     Ok(())
 }
 
-/// Checks the order of items and the answers "empty" and "full", by conditions that every record of a
-/// right queue fulfils.
+/// Checks the order of items and the answers "empty" and "full", by conditions that every record of
+/// a correct queue fulfils.
 ///
 /// # Errors
 /// [`Breach::OutOfOrder`], [`Breach::NotEmpty`], [`Breach::Overfull`], [`Breach::NotFull`],
@@ -83,7 +85,7 @@ pub fn check_conditions(promises: &Promises, requests: &[Request]) -> Result<(),
     }
 }
 
-/// An item that was in before the push of another began must not come out after it.
+/// Checks that an item that was in before the push of another began does not come out after it.
 fn check_order(lives: &[Life]) -> Result<(), Breach> {
     let mut by_start: Vec<&Life> = lives.iter().collect();
     by_start.sort_unstable_by_key(|life| life.in_from);
@@ -105,12 +107,13 @@ fn check_order(lives: &[Life]) -> Result<(), Breach> {
     Ok(())
 }
 
-/// "Empty" is right if at some instant, while it was open, no item was inside for sure.
+/// Checks that for each "empty" there was an instant of the request, while the queue was open, at
+/// which no item was certainly inside.
 fn check_emptiness(lives: &[Life], requests: &[Request], closed_by: u64) -> Result<(), Breach> {
     let sure = lives.iter().map(|life| (life.in_by, life.out_from));
     let mut sure: Vec<(u64, u64)> = sure.filter(|&(from, to)| from < to).collect();
     sure.sort_unstable();
-    // Stretches during which some item was inside all the time, without their ends.
+    // Times during which some item was inside all the time, without their ends.
     let mut stretches: Vec<(u64, u64)> = Vec::new();
     for (from, to) in sure {
         match stretches.last_mut() {
@@ -131,7 +134,7 @@ fn check_emptiness(lives: &[Life], requests: &[Request], closed_by: u64) -> Resu
     Ok(())
 }
 
-/// Never are more items inside for sure than fit in.
+/// Checks that there are never certainly more items inside than fit in.
 fn check_room(lives: &[Life], capacity: usize) -> Result<(), Breach> {
     let sure = lives.iter().filter(|life| life.in_by < life.out_from);
     let mut events: Vec<(u64, i64)> =
@@ -148,8 +151,8 @@ fn check_room(lives: &[Life], capacity: usize) -> Result<(), Breach> {
     Ok(())
 }
 
-/// "Full" is right if at some instant, while it was open, the items that may have been inside and the
-/// other pushes in progress were `least` or more.
+/// Checks that for each "full" there was an instant of the request, while the queue was open, at
+/// which the items that may have been inside and the other pushes in progress were `least` or more.
 fn check_fullness(
     lives: &[Life],
     requests: &[Request],
@@ -160,7 +163,7 @@ fn check_fullness(
     if !requests.iter().any(|request| is_full(&request)) {
         return Ok(());
     }
-    // Those that come, which are first at equal times, and those that go.
+    // Beginnings, which come first at equal times, and ends.
     const COME: i64 = 0;
     const GO: i64 = 1;
     let refused = requests.iter().filter(|request| {
@@ -184,11 +187,11 @@ fn check_fullness(
         if request.began > closed_by {
             return Err(Breach::StillOpen { request });
         }
-        // Somewhere from the last that came when it began to before the first that went when it ended.
+        // From the last beginning before the request began to before the first end after it ended.
         let (began, ended) = ((request.began, GO), (request.ended().min(closed_by), GO));
         let from = events.partition_point(|event| *event < began).saturating_sub(1);
         let to = events.partition_point(|event| *event < ended).max(from + 1);
-        // Without itself.
+        // Without the request itself.
         let most = counts[from..to].iter().max().map_or(0, |most| (most - 1) as usize);
         if most < least {
             return Err(Breach::NotFull { request, most });

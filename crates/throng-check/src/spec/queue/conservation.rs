@@ -1,14 +1,14 @@
-//! Nothing lost, nothing twice, nothing invented; each producer's items in order.
+//! Conservation: no item lost, none popped twice, none invented; each producer's items in order.
 
 use std::collections::HashMap;
 
 use super::{Breach, item_of, pops_in_progress};
 use crate::history::{Answer, Asked, Request};
 
-/// Checks that every item came out at most once, after it was pushed, and not if its push was refused.
-/// Where the record is `settled`, because all that was inside has been popped at the end, it also checks
-/// that no more items are missing than pops are in progress: somebody who never came back may have one
-/// in its hands, and only one.
+/// Checks that every item came out at most once, after it was pushed, and not if its push was
+/// refused. If the record is `settled`, because all items inside were popped at the end, it also
+/// checks that no more items are missing than pops are in progress. A pop that never ended may hold
+/// one item, and only one.
 ///
 /// # Errors
 /// [`Breach::Twice`], [`Breach::Invented`], [`Breach::BeforePush`] or [`Breach::Lost`].
@@ -48,8 +48,8 @@ pub fn check_conservation(requests: &[Request], settled: bool) -> Result<(), Bre
     }
 }
 
-/// Checks that everybody got each producer's items in the order in which they were pushed. The requests
-/// of each who asks are given in the order in which they were made.
+/// Checks that each consumer got each producer's items in the order in which they were pushed. The
+/// requests of each processor are given in the order in which they were made.
 ///
 /// # Errors
 /// [`Breach::Overtaken`].
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn one_who_gets_a_producers_items_in_the_wrong_order_is_noticed() {
-        // The pops are far apart, but the pushes overlap for all that is known of their times.
+        // The pops are far apart, but the pushes overlap as far as their times are known.
         let pushes = [pushed(1, 0), pushed(2, 1)];
         let right = [pushes[0], pushes[1], popped(1, 4), popped(2, 6)];
         assert_eq!(check_order_of_producers(&right), Ok(()));

@@ -1,25 +1,26 @@
-//! When an item was inside, as far as a record tells.
+//! The times at which an item was inside, as far as a record shows them.
 
 use std::collections::HashMap;
 
 use super::{is_pop_in_progress, item_of};
 use crate::history::{Answer, Asked, Request};
 
-/// The life of an item that was taken in, or may have been.
+/// The life of an item that was pushed, or may have been.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Life {
     pub(super) item: u64,
-    /// When its push began.
+    /// The time when its push began.
     pub(super) in_from: u64,
-    /// When its push was over; never, if it is in progress.
+    /// The time when its push ended; `u64::MAX` if it is in progress.
     pub(super) in_by: u64,
-    /// When its pop began. Where none is known, any pop in progress may be its own; else never.
+    /// The time when its pop began. If none is known, any pop in progress may be its own; otherwise
+    /// `u64::MAX`.
     pub(super) out_from: u64,
-    /// When its pop was over; else never.
+    /// The time when its pop ended; otherwise `u64::MAX`.
     pub(super) out_by: u64,
 }
 
-/// The lives of all items whose pushes were not refused.
+/// Returns the lives of all items whose pushes were not refused.
 pub(super) fn lives(requests: &[Request]) -> Vec<Life> {
     let pops: HashMap<u64, &Request> =
         requests.iter().filter_map(|pop| item_of(pop).map(|item| (item, pop))).collect();

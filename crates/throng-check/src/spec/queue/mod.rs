@@ -1,13 +1,15 @@
-//! Queues and pools: nothing lost, nothing twice, first in first out, and honest answers.
+//! Queues and pools: no item lost, none popped twice, first in first out, and correct answers.
 //!
-//! Items have numbers, all different, so that a record tells which push and which pop belong together.
+//! Items have numbers, all different, so that a record shows which pop returned the item of which
+//! push.
 //!
-//! - `conservation`: nothing lost, nothing twice, nothing invented; each producer's items in order.
-//! - `conditions`: what must hold of a queue's record whatever its length, in about linear time.
-//! - `search`: whether some order of the requests explains all answers. Exact, for few who ask.
+//! - `conservation`: no item lost, none popped twice, none invented; each producer's items in
+//!   order.
+//! - `conditions`: conditions on a queue's record whatever its length, in about linear time.
+//! - `search`: whether some order of the requests explains all answers. Exact, for few processors.
 //!
-//! Times may be imprecise as long as every request is recorded to begin no later and to end no earlier
-//! than it did; at equal times, those that begin are first.
+//! Times may be imprecise as long as every request is recorded to begin no later and to end no
+//! earlier than it did; at equal times, beginnings come first.
 
 mod conditions;
 mod conservation;
@@ -26,43 +28,44 @@ use std::fmt;
 
 use crate::history::{Answer, Request};
 
-/// What a queue or a pool promises.
+/// The promises of a queue or a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Promises {
-    /// In which order items come out.
+    /// The order in which items come out.
     pub order: Order,
-    /// How many are inside at most; `None`: any number.
+    /// The largest number of items inside; `None` if there is no bound.
     pub capacity: Option<usize>,
-    /// When it may say that it is full.
+    /// When it may answer that it is full.
     pub fullness: Fullness,
 }
 
-/// In which order items come out.
+/// The order in which items come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// First in, first out, and linearizable: emptiness, too.
     Fifo,
-    /// Any; but it says that it is empty, or full, only if at some instant it was.
+    /// Any order; but it answers "empty", or "full", only if at some instant it was.
     Unordered,
-    /// Any, and nothing is promised about when it says that it is empty or full.
+    /// Any order, and "empty" and "full" may be answered at any time.
     Any,
 }
 
-/// When a queue may say that it is full: at some instant of the request, all these together were as many
-/// as its capacity.
+/// When a queue may answer "full": at some instant of the request, there must be at least as many
+/// of these together as its capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fullness {
-    /// The items inside, and other pushes in progress whose item is not inside.
+    /// The items inside, and other pushes in progress whose items are not inside.
     ItemsAndPushes,
-    /// The same, and pops in progress that have taken an item: they may have yet to give its room back.
+    /// The same, and pops in progress that have taken an item: they may not have freed its slot
+    /// yet.
     ItemsAndCalls,
-    /// The same; but one of them is enough. A call that was stopped in the middle may have taken a place out of
-    /// use, for as long as there are items.
+    /// The same, but one of them is enough. A call that was stopped in the middle may have taken a
+    /// slot out of use, as long as there are items.
     NotIdle,
 }
 
 impl Fullness {
-    /// How many items and calls there must be for a queue of that capacity to be full.
+    /// Returns the number of items and calls with which a queue of that capacity may be full.
     #[must_use]
     pub const fn least(self, capacity: usize) -> usize {
         match self {
@@ -80,7 +83,7 @@ pub enum Breach {
         /// The item.
         item: u64,
     },
-    /// An item came out that nobody pushed, or whose push was refused.
+    /// An item came out that was not pushed, or whose push was refused.
     Invented {
         /// The item.
         item: u64,
@@ -92,20 +95,20 @@ pub enum Breach {
     },
     /// More items are missing at the end than pops are in progress.
     Lost {
-        /// The smallest.
+        /// The smallest of them.
         item: u64,
-        /// How many are missing.
+        /// The number of missing items.
         missing: usize,
-        /// How many may be in the hands of somebody who never came back.
+        /// The number of pops that never ended, each of which may hold an item.
         in_hands: usize,
     },
-    /// Somebody got a producer's items in another order than it had pushed them.
+    /// A consumer got a producer's items in another order than they were pushed.
     Overtaken {
-        /// Who got them.
+        /// The consumer.
         consumer: usize,
-        /// What it got first.
+        /// The item that it got first.
         first: u64,
-        /// What it got then.
+        /// The item that it got next.
         then: u64,
     },
     /// An item came out before one that was pushed earlier.
@@ -124,25 +127,25 @@ pub enum Breach {
     NotFull {
         /// The request.
         request: Request,
-        /// How many items and other calls there were at most.
+        /// The largest number of items and other calls.
         most: usize,
     },
     /// There were more items inside than fit in.
     Overfull {
-        /// How many there were.
+        /// The number of items inside.
         inside: usize,
     },
-    /// A push that began after the queue was closed was taken.
+    /// A push that began after the queue was closed succeeded.
     AfterClose {
         /// The item.
         item: u64,
     },
-    /// "Closed" was answered before anybody began to close.
+    /// "Closed" was answered before any request to close began.
     NotClosed {
         /// The request.
         request: Request,
     },
-    /// A pop was told that nothing would come, and an item came.
+    /// A pop returned "closed and empty", and an item came out later.
     ClosedTooEarly {
         /// The request.
         request: Request,
@@ -154,7 +157,7 @@ pub enum Breach {
         /// The request.
         request: Request,
     },
-    /// Several were told that they had closed the queue.
+    /// Several requests returned that they had closed the queue.
     ClosedTwice,
     /// No order of the requests explains their answers.
     NoOrder {
@@ -197,7 +200,7 @@ impl fmt::Display for Breach {
                 write!(f, "item {item:#x} was taken in by a closed queue")
             }
             Breach::NotClosed { request } => {
-                write!(f, "told that it is closed, before anybody closed it: {request}")
+                write!(f, "reported as closed, before any call of close began: {request}")
             }
             Breach::ClosedTooEarly { request, item } => {
                 write!(f, "told that nothing will come, and item {item:#x} came: {request}")
@@ -216,16 +219,17 @@ impl fmt::Display for Breach {
 
 impl Error for Breach {}
 
-/// With more states than this to keep in mind at a time, the search is given up.
+/// The largest number of states at a time. With more the search is given up.
 const STATES_MOST: usize = 1_000;
-/// With more who ask, it is not begun: it would be given up.
+/// The largest number of processors. With more the search is not begun, because it would be given
+/// up.
 const ASKERS_MOST: usize = 8;
-/// Nor with more requests: it would take long.
+/// The largest number of requests. With more the search would take long.
 const REQUESTS_MOST: usize = 20_000;
 
-/// Checks everything that a queue or a pool promises; by search only where few ask, and not too much.
-/// `settled`: all that was inside has been popped at
-/// the end, and the record has it.
+/// Checks all promises of a queue or a pool. The search runs only on records with few processors
+/// and not too many requests. `settled`: all items inside were popped at the end, and the record
+/// has these pops.
 ///
 /// ```
 /// use throng_check::history::{Answer::{Item, Taken}, Asked::{Pop, Push}, Request};
@@ -249,7 +253,7 @@ const REQUESTS_MOST: usize = 20_000;
 /// ```
 ///
 /// # Errors
-/// The first promise found broken.
+/// The first promise that was broken.
 pub fn check_queue(promises: &Promises, requests: &[Request], settled: bool) -> Result<(), Breach> {
     check_conservation(requests, settled)?;
     check_closing(requests)?;
@@ -266,7 +270,7 @@ pub fn check_queue(promises: &Promises, requests: &[Request], settled: bool) -> 
     Ok(())
 }
 
-/// How many pops are in progress: each may have an item in its hands.
+/// Returns the number of pops in progress: each may hold an item.
 fn pops_in_progress(requests: &[Request]) -> usize {
     requests.iter().filter(|request| is_pop_in_progress(request)).count()
 }
@@ -275,7 +279,7 @@ fn is_pop_in_progress(request: &Request) -> bool {
     request.asked == crate::history::Asked::Pop && request.answered.is_none()
 }
 
-/// The item that a pop got.
+/// Returns the item that a pop got.
 fn item_of(request: &Request) -> Option<u64> {
     match request.answer() {
         Some(Answer::Item(item)) => Some(item),

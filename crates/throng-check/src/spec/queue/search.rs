@@ -1,14 +1,15 @@
-//! Linearizability, by search.
+//! Linearizability of queues, by search.
 //!
-//! As Wing and Gong ("Testing and verifying concurrent objects", 1993) do it, with two thoughts of those
-//! who came after. A request need not take effect earlier than just before some answer, its own or
-//! another's, is given: so the search goes from answer to answer, and before each tries all ways to let
-//! requests in progress take effect, until the one that is answered has (Lowe, "Testing for
-//! linearizability", 2017). And ways that lead to the same state are one way (memoisation). So the time it
-//! takes grows with the number of those who ask at the same time, not with the length of the record.
+//! The search follows Wing and Gong ("Testing and verifying concurrent objects", 1993), with two
+//! later ideas. First, a request need not take effect earlier than just before some answer, its own
+//! or another's, is given. So the search goes from answer to answer. Before each it tries all ways
+//! to let requests in progress take effect, until the answered one has (Lowe, "Testing for
+//! linearizability", 2017). Second, ways that lead to the same state are treated as one
+//! (memoisation). So the time it takes grows with the number of requests at the same time, not with
+//! the length of the record.
 //!
-//! Many who only push for long would leave open in which order the items are; but what comes later says
-//! it. So an item is not put behind one that is sure to come out later, and of those that never come out
+//! Many pushes in progress would leave the order of the items open, but later pops determine it. So
+//! an item is not put behind one that certainly comes out later, and of items that never come out
 //! only the number is kept.
 
 use std::collections::{HashMap, HashSet};
@@ -17,7 +18,7 @@ use super::lives::{Life, lives};
 use super::{Breach, Fullness, Promises};
 use crate::history::{Answer, Asked, Request};
 
-/// How a search ended that found nothing wrong.
+/// The result of a search that found no violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Search {
     /// Some order of the requests explains all answers.
@@ -26,23 +27,23 @@ pub enum Search {
     GivenUp,
 }
 
-/// A state that the queue may be in.
+/// A possible state of the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 struct State {
-    /// Those that never come out, which are behind all others, are [`STAYING`].
+    /// The items. Those that never come out, which are behind all others, are [`STAYING`].
     items: Vec<u64>,
     closed: bool,
-    /// Which of the requests in progress have taken effect, by their places.
+    /// The requests in progress that have taken effect: a bit for each place.
     done: u64,
 }
 
 /// An item that never comes out.
 const STAYING: u64 = u64::MAX;
 
-/// With more items inside, a search takes too long.
+/// The largest number of items inside. With more, a search takes too long.
 const ITEMS_MOST: usize = 500;
 
-/// A request in progress can have one of so many places.
+/// The number of places for requests in progress.
 const PLACES: usize = u64::BITS as usize;
 
 /// The requests in progress.
@@ -53,12 +54,12 @@ struct InProgress<'a> {
 }
 
 impl<'a> InProgress<'a> {
-    /// Whether nobody ever has the item, not even one who never came back.
+    /// Returns whether no pop ever gets the item, not even one that never ended.
     fn stays(&self, item: u64) -> bool {
         self.lives.get(&item).is_some_and(|life| life.out_from == u64::MAX)
     }
 
-    /// Whether an item can be put behind these: none of them comes out when it has.
+    /// Returns whether an item can be put behind these: none of them comes out after it.
     fn can_follow(&self, items: &[u64], item: u64) -> bool {
         let Some(life) = self.lives.get(&item) else { return false };
         let comes_first = |other: &u64| match self.lives.get(other) {
@@ -68,12 +69,12 @@ impl<'a> InProgress<'a> {
         items.iter().all(comes_first)
     }
 
-    /// Whether the item of the push at `place` is inside.
+    /// Returns whether the item of the push at `place` is inside.
     fn is_inside(&self, state: &State, place: usize, item: u64) -> bool {
         if self.stays(item) { state.done >> place & 1 == 1 } else { state.items.contains(&item) }
     }
 
-    /// Those that have not taken effect, with their places.
+    /// Returns the requests that have not taken effect, with their places.
     fn waiting(&self, done: u64) -> impl Iterator<Item = (usize, &'a Request)> {
         let is_done = move |place: usize| done >> place & 1 == 1;
         let all = self.places.iter().copied().enumerate();
@@ -81,7 +82,8 @@ impl<'a> InProgress<'a> {
             .filter(move |r| !is_done(r.0))
     }
 
-    /// How many calls in progress, but the one at `asking`, may occupy room beside the items.
+    /// Returns the number of calls in progress, except the one at `asking`, that may occupy room
+    /// besides the items.
     fn occupying(&self, state: &State, asking: usize) -> usize {
         let occupies = |(place, request): (usize, Option<&Request>)| match request {
             Some(Request { asked: Asked::Push(item), .. }) => {
@@ -97,8 +99,8 @@ impl<'a> InProgress<'a> {
         self.places.iter().copied().enumerate().filter(|&request| occupies(request)).count()
     }
 
-    /// The state after the request at `place` has taken effect; `None` where it could not have its
-    /// answer. One that never came back may have had any.
+    /// Returns the state after the request at `place` has taken effect, or `None` if it could not
+    /// have its answer. A request that never ended may have had any answer.
     fn after(&self, state: &State, place: usize, request: &Request) -> Option<State> {
         let (capacity, answer) = (self.promises.capacity, request.answer());
         let has_room = |room: usize| capacity.is_none_or(|capacity| room < capacity);
@@ -149,19 +151,19 @@ impl<'a> InProgress<'a> {
         right.then_some(state)
     }
 
-    /// Whether somebody in progress is told "full", and the request at `answered` may be a reason for it
-    /// as long as it is in progress.
+    /// Returns whether any request in progress returned "full", and the request at `answered` may
+    /// be a reason for it as long as it is in progress.
     fn is_reason(&self, answered: usize) -> bool {
         let asked = self.places[answered].map(|request| request.asked);
         let is_told = |request: &&Request| request.answer() == Some(Answer::Full);
         asked != Some(Asked::Close) && self.places.iter().flatten().any(is_told)
     }
 
-    /// All states in which the request at `answered` has taken effect, from any of `states`; `None`
-    /// where there are more than `most`.
+    /// Returns all states in which the request at `answered` has taken effect, from any of
+    /// `states`, or `None` if there are more than `most`.
     ///
-    /// What takes effect after that can as well do so before a later answer; but for "full", whose reason
-    /// may be gone then.
+    /// Requests that take effect after that can as well do so before a later answer. The exception
+    /// is "full", whose reason may be gone by then.
     fn answer(
         &self,
         states: HashSet<State>,
@@ -193,11 +195,11 @@ impl<'a> InProgress<'a> {
     }
 }
 
-/// Checks whether the requests can be put in an order in which a queue that is asked one after another
-/// would give the same answers; but for "full", which is answered as [`Fullness`] says. A request that
-/// never came back may or may not have taken effect.
+/// Checks whether the requests can be put in an order in which a queue without concurrency would
+/// give the same answers; for "full" the rule of [`Fullness`] applies. A request that never ended
+/// may or may not have taken effect.
 ///
-/// The search is given up where there are more than `states_most` states at a time.
+/// The search is given up if there are more than `states_most` states at a time.
 ///
 /// ```
 /// use throng_check::history::{Answer::{Empty, Item, Taken}, Asked::{Pop, Push}, Request};
@@ -220,7 +222,7 @@ pub fn check_fifo_exactly(
     requests: &[Request],
     states_most: usize,
 ) -> Result<Search, Breach> {
-    // An event is a time, whether it is an end, and whose it is; starts sort first.
+    // An event is a time, whether it is an end, and the index of its request; starts sort first.
     let begins = requests.iter().enumerate().map(|(index, r)| (r.began, false, index));
     let ends = requests.iter().enumerate().filter(|(_, request)| request.answered.is_some());
     let ends = ends.map(|(index, request)| (request.ended(), true, index));

@@ -1,4 +1,4 @@
-//! The checks held against each other, and against the definition.
+//! The checks compared with each other, and with the definition.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ fn is_explained(promises: &Promises, requests: &[Request]) -> bool {
     }
 }
 
-/// What a queue answers that is asked one after another.
+/// Returns the answer of a queue without concurrency.
 fn answer(
     promises: &Promises,
     items: &mut VecDeque<u64>,
@@ -46,9 +46,10 @@ fn answer(
     }
 }
 
-/// The definition, by brute force: each request takes effect at some instant between its start and its
-/// end, and they have the answers of a queue that is asked one after another; but "full" when the items
-/// inside, and the other pushes in progress at that instant whose items are not, fill it.
+/// The definition, by brute force: each request takes effect at some instant between its start and
+/// its end, and the answers are those of a queue without concurrency. But "full" may be answered
+/// when the items inside, and the other pushes in progress at that instant whose items are not,
+/// fill it.
 fn by_definition(promises: &Promises, requests: &[Request]) -> bool {
     let begins = requests.iter().enumerate().map(|(index, r)| (r.began, false, index));
     let ends = requests.iter().enumerate().filter(|(_, r)| r.answered.is_some());
@@ -66,7 +67,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Whether all from event `next` on can be explained, when these have taken effect and this is inside.
+    /// Returns whether all from event `next` on can be explained, given the requests that have
+    /// taken effect and the items inside.
     fn can_go_on(
         &self,
         next: usize,
@@ -111,8 +113,8 @@ impl Run<'_> {
     }
 }
 
-/// Requests that a right queue answers, in the order in which they take effect: each is by somebody, asks
-/// for something, and lasts for so long before and after.
+/// Returns requests that a correct queue answers, in the order in which they take effect. The plan
+/// has a processor, a kind, and the times before and after for each.
 fn record(promises: &Promises, plan: &[(usize, u32, u64, u64)]) -> Vec<Request> {
     let (mut items, mut closed) = (VecDeque::new(), false);
     let mut requests: Vec<Request> = Vec::new();
@@ -137,7 +139,8 @@ fn record(promises: &Promises, plan: &[(usize, u32, u64, u64)]) -> Vec<Request> 
     requests
 }
 
-/// Another answer to one of the requests, or the answers of two exchanged, or one that never came back.
+/// Changes the answer of one of the requests, or exchanges the answers of two, or makes one never
+/// end.
 fn spoil(requests: &mut [Request], how: u32, one: usize, other: usize) {
     let pops: Vec<usize> = (0..requests.len()).filter(|&i| requests[i].asked == Pop).collect();
     let one_of = |of: &[usize], index: usize| of.get(index % of.len().max(1)).copied();
@@ -182,7 +185,7 @@ fn plans(most: usize, kinds: u32) -> impl Strategy<Value = Vec<(usize, u32, u64,
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
-    /// No check complains about a right queue.
+    /// No check rejects a correct queue.
     #[test]
     fn a_right_queue_passes(
         plan in plans(40, 22),
@@ -191,7 +194,7 @@ proptest! {
     ) {
         let promises = fifo(capacity);
         let mut requests = record(&promises, &plan);
-        // The last request of one never comes back.
+        // The last request of one processor never ends.
         if let Some(last) = requests.iter_mut().rev().find(|request| Some(request.by) == never) {
             last.answered = None;
         }
@@ -199,7 +202,7 @@ proptest! {
         prop_assert!(is_explained(&promises, &requests));
     }
 
-    /// The search finds what the definition says.
+    /// The search gives the result of the definition.
     #[test]
     fn the_search_agrees_with_the_definition(
         plan in plans(7, 23),
@@ -216,8 +219,8 @@ proptest! {
         );
     }
 
-    /// What the conditions complain about is wrong; and without bounds, closing, and requests in
-    /// progress they find all that is wrong.
+    /// What the conditions reject is wrong. Without bounds, closing, and requests in progress they
+    /// find all violations.
     #[test]
     fn the_conditions_agree_with_the_search(
         plan in plans(14, 22),
@@ -268,7 +271,7 @@ fn pushes_in_progress_excuse_a_queue_that_says_it_is_full() {
 
 #[test]
 fn an_item_that_is_being_taken_out_excuses_only_where_calls_count() {
-    // The pop has taken effect: another was told that it is empty.
+    // The pop has taken effect: another was told that the queue is empty.
     let requests = [
         over(0, Push(1), 0, 1, Taken),
         over(1, Pop, 2, 9, Item(1)),
@@ -291,7 +294,7 @@ fn more_items_than_fit_in_are_noticed() {
 
 #[test]
 fn empty_is_wrong_while_items_take_turns_inside() {
-    // Each is there until the next is: at no instant was there nothing.
+    // Each is there until the next is: at no instant was the queue empty.
     let requests = [
         over(0, Push(1), 0, 1, Taken),
         over(0, Push(2), 3, 4, Taken),
@@ -320,7 +323,7 @@ fn what_closing_promises_is_checked() {
     }
     let request = over(1, Pop, 4, 5, Empty);
     assert_eq!(check(&[shut, request]), Err(Breach::StillOpen { request }));
-    // The push has not come back, but what it pushed came out, so it was inside.
+    // The push has not ended, but its item came out, so it was inside.
     let request = over(1, Pop, 4, 5, Closed);
     let push = Request::in_progress(2, Push(1), 1);
     let late = over(1, Pop, 6, 7, Item(1));

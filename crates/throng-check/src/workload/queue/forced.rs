@@ -3,22 +3,22 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use throng::machine::Machine;
-use throng::pool::{PushError, Queue, QueueShape};
+use throng::structures::pool::{PushError, Queue, QueueShape};
 
 use super::super::{Ledger, Parcel};
 use crate::history::{Answer, Asked, Request};
 use crate::spec::queue::check_conservation;
 
-/// What a queue with forced pushes does.
+/// The operations of a queue with forced pushes.
 pub trait ForcePush<M: Machine>: Send + Sync {
-    /// Pushes, and returns the item that had to make room.
+    /// Pushes an item, and returns the item that was taken out to make room.
     fn force_push_on(&self, cpu: &M::Cpu, item: Parcel) -> Option<Parcel>;
-    /// Pushes, if there is room.
+    /// Pushes an item if there is room.
     ///
     /// # Errors
     /// The item.
     fn try_push_on(&self, cpu: &M::Cpu, item: Parcel) -> Result<(), Parcel>;
-    /// Pops, if there is an item.
+    /// Pops an item if there is one.
     fn try_pop_on(&self, cpu: &M::Cpu) -> Option<Parcel>;
 }
 
@@ -36,7 +36,7 @@ impl<M: Machine> ForcePush<M> for Queue<Parcel, M> {
     }
 }
 
-/// A queue with forced pushes, and a record of what went in and came out.
+/// A queue with forced pushes, and a record of the items pushed and popped.
 ///
 /// ```
 /// use throng::machine::Native;
@@ -54,18 +54,18 @@ pub struct ForcedQueue<M: Machine> {
 }
 
 impl<M: Machine> ForcedQueue<M> {
-    /// A [`Queue`] for `capacity` items that `processors` processors use.
+    /// Returns a [`Queue`] for `capacity` items, used by `processors` processors.
     ///
     /// # Panics
     /// If the capacity is 0.
     #[must_use]
     pub fn new(capacity: usize, processors: usize) -> Self {
-        let shape = QueueShape { spare_slot: true, ..QueueShape::tiny(Some(capacity), 0) };
+        let shape = QueueShape::tiny(Some(capacity), 0).spare_slot(true);
         let queue = Queue::on_machine(shape);
         Self::over(Box::new(queue.expect("a capacity above 0")), capacity, processors)
     }
 
-    /// The same over any queue.
+    /// Returns the same over any queue.
     #[must_use]
     pub fn over(queue: Box<dyn ForcePush<M>>, capacity: usize, processors: usize) -> Self {
         let ledger = Ledger::for_makers(processors);
@@ -74,7 +74,7 @@ impl<M: Machine> ForcedQueue<M> {
 
     fn record(&self, by: usize, asked: Asked, answer: Answer) {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        // Only what went in and out is checked, not when.
+        // Only the items are checked, not the times.
         requests.push(Request::over(by, asked, 0, 1, answer));
     }
 
@@ -84,8 +84,9 @@ impl<M: Machine> ForcedQueue<M> {
         true
     }
 
-    /// Processor `cpu`, which is number `by`, makes `rounds` rounds, of three kinds in turn: a forced push; a forced push
-    /// and a pop; two pushes, so that a call that was passed over finds the queue full again.
+    /// Makes `rounds` rounds on processor `cpu`, which is number `by`. There are three kinds of
+    /// round in turn: a forced push; a forced push and a pop; two pushes, so that a call that was
+    /// passed over finds the queue full again.
     pub fn perform(&self, cpu: &M::Cpu, by: usize, rounds: usize) {
         for kind in (by..by + rounds).map(|round| round % 3) {
             if kind == 2 {
@@ -113,7 +114,8 @@ impl<M: Machine> ForcedQueue<M> {
     /// Empties the queue, and checks that each item came out once.
     ///
     /// # Panics
-    /// If one was lost, came out twice or was dropped twice, or more than the capacity was inside.
+    /// If an item was lost, came out twice or was dropped twice, or more items than the capacity
+    /// were inside.
     pub fn settle(self, cpu: &M::Cpu) {
         let inside =
             std::iter::from_fn(|| self.came_out(0, self.queue.try_pop_on(cpu)).then_some(()));

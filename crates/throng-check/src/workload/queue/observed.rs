@@ -1,18 +1,18 @@
-//! Queues and pools under observation.
+//! Queues and pools with a recorder.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{AcqRel, SeqCst};
 use std::sync::{Arc, OnceLock};
 
 use throng::machine::{Cpu, Line, Machine, Place, WayOut, Word};
-use throng::pool::{PopError, PushError};
+use throng::structures::pool::{PopError, PushError};
 
 use super::{AnyStore, Kind, Step};
 use crate::history::{Answer, Asked, Journal, Request};
 use crate::spec::queue::{Breach, Order, Promises, check_conservation, check_queue};
 use crate::workload::{Ledger, Parcel};
 
-/// A queue or a pool under observation.
+/// A queue or a pool with a recorder.
 ///
 /// ```
 /// use throng::machine::Native;
@@ -30,33 +30,35 @@ pub struct ObservedQueue<M: Machine> {
     journal: Journal,
     ledger: Arc<Ledger>,
     told: Told,
-    /// How many requests have begun or ended, where that is how they are told of each other.
+    /// The number of requests that have begun or ended, if processors learn of each other's
+    /// requests by it.
     events: Line<M::Word>,
-    /// How many producers have pushed all they had. Not part of the machine.
+    /// The number of producers that have pushed all their items. Not part of the machine.
     produced: AtomicUsize,
-    /// What was pushed and which other item came back instead.
+    /// An item that was pushed, and another item that came back instead of it.
     swapped: OnceLock<(u64, u64)>,
 }
 
-/// How somebody who begins a request knows of those that were over by then.
+/// How a processor that begins a request learns of the requests that were over by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
-    /// By a word that each of them changes.
+    /// By a word that each request changes.
     ByWord,
     /// By fences at each start and each end.
     ByFences,
-    /// By time: on real machines, what is over can be seen.
+    /// By time: on real machines, requests that are over are visible.
     ByTime,
     /// Not at all.
     Nothing,
 }
 
 impl<M: Machine> ObservedQueue<M> {
-    /// A fresh one for so many processors, in a world where one of them runs at a time.
+    /// Returns a new store for `processors` processors, in a world where one of them runs at a
+    /// time.
     ///
-    /// In worlds with weak memory "before" is only what a processor can know of. So whoever begins a
-    /// request is told, by fences, of all that were over before: else "empty" could be old news, and yet
-    /// right.
+    /// In worlds with weak memory a processor may not know of requests that were over before. So a
+    /// processor that begins a request learns of them by fences. Otherwise "empty" could be
+    /// outdated, and yet correct.
     #[must_use]
     pub fn ticking(
         kind: &Kind<M>,
@@ -67,9 +69,10 @@ impl<M: Machine> ObservedQueue<M> {
         Self::new(kind, capacity, block, Journal::ticking(processors + 1), Told::ByFences)
     }
 
-    /// The same, but by a word of the machine that each request changes when it begins and when it ends. So
-    /// the order of these is a part of the world's schedule: one that leaves out what makes no difference
-    /// to words, as loom does, would else leave out orders that make one to the checks.
+    /// Like [`ticking`](Self::ticking), but processors learn by a word of the machine that each
+    /// request changes when it begins and when it ends. So the order of requests is a part of the
+    /// world's schedule. loom leaves out schedules that make no difference to words. Without this
+    /// word it would leave out orders that make a difference to the checks.
     #[must_use]
     pub fn scheduled(
         kind: &Kind<M>,
@@ -80,7 +83,8 @@ impl<M: Machine> ObservedQueue<M> {
         Self::new(kind, capacity, block, Journal::timed(processors + 1), Told::ByWord)
     }
 
-    /// The same, but nobody is told anything by others than the queue. Only conservation is judged.
+    /// Like [`ticking`](Self::ticking), but processors learn nothing of each other's requests. Only
+    /// conservation is judged.
     #[must_use]
     pub fn untold(
         kind: &Kind<M>,
@@ -91,13 +95,14 @@ impl<M: Machine> ObservedQueue<M> {
         Self::new(kind, capacity, block, Journal::ticking(processors + 1), Told::Nothing)
     }
 
-    /// A fresh one for so many processors, in a world with a clock.
+    /// Returns a new store for `processors` processors, in a world with a clock.
     #[must_use]
     pub fn timed(kind: &Kind<M>, capacity: Option<usize>, block: usize, processors: usize) -> Self {
         Self::new(kind, capacity, block, Journal::timed(processors + 1), Told::ByTime)
     }
 
-    /// The journal has a page more than there are processors, for who empties it at the end.
+    /// The journal has one page more than there are processors, for the processor that empties the
+    /// store at the end.
     fn new(
         kind: &Kind<M>,
         capacity: Option<usize>,
@@ -119,16 +124,16 @@ impl<M: Machine> ObservedQueue<M> {
         }
     }
 
-    /// Processor `cpu`, which asks by the name of `by`, does these steps.
+    /// Makes processor `cpu`, which is recorded as `by`, do these steps.
     pub fn perform(&self, cpu: &M::Cpu, by: usize, steps: &[Step]) {
         for &step in steps {
             self.step(cpu, by, step);
         }
     }
 
-    /// Of all that take part, the first `producers` push `each` items, and the last of them to do so
-    /// closes; the others pop until they are told so. Where it cannot be closed, they pop their share,
-    /// which all must have alike.
+    /// Makes processor `by` do its part of a run. The first `producers` processors push `each`
+    /// items, and the last of them to finish closes the store; the others pop until it is
+    /// closed and empty. If it cannot be closed, they pop equal shares.
     pub fn share(&self, cpu: &M::Cpu, by: usize, producers: usize, each: usize) {
         let consumers = self.journal.processors() - 1 - producers;
         if by < producers {
@@ -146,13 +151,10 @@ impl<M: Machine> ObservedQueue<M> {
         }
     }
 
-    /// One step; tells the answer to its last request.
+    /// Does one step. Returns the answer to its last request.
     pub fn step(&self, cpu: &M::Cpu, by: usize, step: Step) -> Option<Answer> {
         let store = &*self.store;
-        let until = |patience: u64| WayOut {
-            deadline: Some(cpu.clock().saturating_add(patience)),
-            ..WayOut::none()
-        };
+        let until = |patience| WayOut::within(cpu, patience);
         let answer = match step {
             Step::TryPush => self.push(cpu, by, |item| store.try_push_on(cpu, item)),
             Step::Push => self.push(cpu, by, |item| store.push_on(cpu, item, &WayOut::none())),
@@ -160,11 +162,12 @@ impl<M: Machine> ObservedQueue<M> {
                 self.push(cpu, by, |item| store.push_on(cpu, item, &until(patience)))
             }
             Step::TryPop => self.pop(cpu, by, || store.try_pop_on(cpu)),
+            Step::TryPopMany(most) => self.pop_many(cpu, by, most),
             Step::Pop => self.pop(cpu, by, || store.pop_on(cpu, &WayOut::none())),
             Step::PopFor(patience) => self.pop(cpu, by, || store.pop_on(cpu, &until(patience))),
             Step::PopAll => loop {
                 let answer = self.pop(cpu, by, || store.pop_on(cpu, &WayOut::none()));
-                // "Empty" without a way out is for the one whose world is taken apart.
+                // "Empty" without a way out happens only when the world is taken apart.
                 if !matches!(answer, Answer::Item(_)) {
                     break answer;
                 }
@@ -188,6 +191,16 @@ impl<M: Machine> ObservedQueue<M> {
         asked: Asked,
         request: impl FnOnce() -> Answer,
     ) -> Answer {
+        self.request_many(cpu, by, asked, || vec![request()])[0]
+    }
+
+    fn request_many(
+        &self,
+        cpu: &M::Cpu,
+        by: usize,
+        asked: Asked,
+        request: impl FnOnce() -> Vec<Answer>,
+    ) -> Vec<Answer> {
         let tell = || {
             if self.told == Told::ByFences {
                 M::fence(SeqCst);
@@ -197,11 +210,11 @@ impl<M: Machine> ObservedQueue<M> {
             Told::ByWord => self.events.fetch_add(1, AcqRel),
             _ => cpu.clock(),
         };
-        self.journal.request(by, asked, clock, || {
+        self.journal.request_many(by, asked, clock, || {
             tell();
-            let answer = request();
+            let answers = request();
             tell();
-            answer
+            answers
         })
     }
 
@@ -221,7 +234,7 @@ impl<M: Machine> ObservedQueue<M> {
             answer
         });
         if let Some(back) = back.map(|back| back.number()).filter(|&back| back != number) {
-            // Not a panic: some worlds cannot take a processor apart that panics.
+            // Not a panic: some worlds cannot take a panicking processor apart.
             self.swapped.get_or_init(|| (number, back));
         }
         answer
@@ -241,13 +254,26 @@ impl<M: Machine> ObservedQueue<M> {
         })
     }
 
-    /// The requests so far.
+    /// Pops up to `most` items at once. Returns the last answer.
+    fn pop_many(&self, cpu: &M::Cpu, by: usize, most: usize) -> Answer {
+        let mut items = Vec::new();
+        let answers = self.request_many(cpu, by, Asked::Pop, || {
+            match self.store.try_pop_many_on(cpu, &mut items, most) {
+                Ok(_) => items.iter().map(|item| Answer::Item(item.number())).collect(),
+                Err(PopError::Empty) => vec![Answer::Empty],
+                Err(PopError::Closed) => vec![Answer::Closed],
+            }
+        });
+        answers[answers.len() - 1]
+    }
+
+    /// Returns the requests so far.
     #[must_use]
     pub fn requests(&self) -> Vec<Request> {
         self.journal.requests()
     }
 
-    /// Whether it kept its promises. `settled`: all that was inside was taken out.
+    /// Returns whether it kept its promises. `settled`: all items inside were popped.
     fn verdict(&self, settled: bool) -> Result<(), Breach> {
         match self.told {
             Told::Nothing => check_conservation(&self.requests(), settled),
@@ -255,10 +281,10 @@ impl<M: Machine> ObservedQueue<M> {
         }
     }
 
-    /// Takes out all that is inside, one after another, by `try_` calls.
+    /// Pops all items inside, one after another, by `try_` calls.
     fn empty(&self, cpu: &M::Cpu) {
         let by = self.journal.processors() - 1;
-        // It may be allowed to say that it is empty when it is not, but not for ever.
+        // It may be allowed to answer "empty" when it is not, but not for ever.
         let vain_most = match self.promises.order {
             Order::Fifo | Order::Unordered => 1,
             Order::Any => 100,
@@ -272,32 +298,32 @@ impl<M: Machine> ObservedQueue<M> {
         }
     }
 
-    /// Empties it and checks that it kept its promises; drops it and checks that every item was dropped
-    /// once.
+    /// Empties it and checks that it kept its promises. Drops it and checks that every item was
+    /// dropped once.
     ///
     /// # Panics
-    /// If it broke a promise: names both.
+    /// If it broke a promise, naming both.
     pub fn settle(self, cpu: &M::Cpu) {
         self.settle_after_deaths(cpu, 0, "");
     }
 
-    /// The same where `killed` processors were stopped for ever, each of whom may have an item in its
-    /// hands that is never dropped. Adds to the message of a panic what is `known`.
+    /// Like [`settle`](ObservedQueue::settle), but `killed` processors were stopped for ever. Each
+    /// of them may hold an item that is never dropped. Adds `known` to the message of a panic.
     ///
     /// # Panics
-    /// As [`settle`](ObservedQueue::settle).
+    /// Like [`settle`](ObservedQueue::settle).
     pub fn settle_after_deaths(self, cpu: &M::Cpu, killed: usize, known: &str) {
         self.empty(cpu);
         let verdict = self.verdict(true);
         self.end(verdict, killed, known);
     }
 
-    /// Checks that it kept its promises; drops it with all that is inside and checks that every item was
-    /// dropped once, but for those that `killed` processors may have had in their hands. Adds to the
-    /// message of a panic what is `known`.
+    /// Checks that it kept its promises. Drops it with all items inside and checks that every item
+    /// was dropped once, except for those that `killed` processors may have held. Adds `known` to
+    /// the message of a panic.
     ///
     /// # Panics
-    /// As [`settle`](ObservedQueue::settle).
+    /// Like [`settle`](ObservedQueue::settle).
     pub fn abandon(self, killed: usize, known: &str) {
         let verdict = self.verdict(false);
         self.end(verdict, killed, known);

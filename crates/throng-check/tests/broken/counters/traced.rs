@@ -1,25 +1,25 @@
-//! A leaf that grows into two, once, as those of self-tuning trees do: whoever switches the link
-//! counts the tokens that went the old way by their traces.
+//! A leaf that grows into two, once, like those of self-tuning trees. The token that switches the
+//! link counts the tokens on the old way by their traces.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release, SeqCst};
 
-use throng::counter::{About, Consistency, Counting, Method, Shape, ShapeError};
-use throng::lock::{Guarded, McsLock};
 use throng::machine::{Cpu, Line, Machine, PerCpu, Place, Word};
+use throng::structures::counter::{About, Consistency, Counting, Method, Shape, ShapeError};
+use throng::structures::lock::{Guarded, McsLock};
 
 use super::about;
 
-/// Nothing is wrong.
+/// Without a fault.
 pub(crate) const AS_IT_SHOULD: u8 = 0;
-/// A token reads the link before it writes down that it will (ST07 Figure 12).
+/// A token reads the link before it announces that it will (ST07 Figure 12).
 pub(crate) const READS_FIRST: u8 = 1;
 /// A token leaves its trace after the lock of its leaf is free (ST07 Figure 6 as printed).
 pub(crate) const LEAVES_LATE: u8 = 2;
 
-/// What the two leaves have before there is a number for them.
+/// The next number of the two leaves before they have one.
 const NOT_YET: u64 = u64::MAX;
 
-/// Traces.
+/// Values of a trace.
 const OUTSIDE: u64 = 0;
 const AT_LEAF: u64 = 1;
 
@@ -34,7 +34,7 @@ pub(crate) struct Traced<M: Machine, const FAULT: u8> {
 }
 
 impl<M: Machine, const FAULT: u8> Traced<M, FAULT> {
-    /// Whether the token goes to the leaf; its trace says so, too.
+    /// Returns whether the token goes to the leaf; its trace says so, too.
     fn goes_to_leaf(&self, trace: &M::Word) -> bool {
         if FAULT == READS_FIRST {
             // BROKEN: a switch may come between.
@@ -42,25 +42,25 @@ impl<M: Machine, const FAULT: u8> Traced<M, FAULT> {
             trace.store(if leads_to_leaf { AT_LEAF } else { OUTSIDE }, Release);
             return leads_to_leaf;
         }
-        // One who is about to read the link counts as one who went to the leaf, and does so.
+        // A token that is about to read the link counts as one that went to the leaf, and does so.
         trace.store(AT_LEAF, Release);
         M::fence(SeqCst);
         self.link.load(Acquire) == 0 || !self.is_uncounted(trace)
     }
 
-    /// Whether the trace can still be taken back: nobody has counted it.
+    /// Returns whether the trace can still be withdrawn, because it has not been counted.
     fn is_uncounted(&self, trace: &M::Word) -> bool {
         trace.compare_exchange(AT_LEAF, OUTSIDE, AcqRel, Acquire).is_ok()
     }
 
-    /// The leaf grows, if it has not yet.
+    /// Grows the leaf, unless it has grown.
     fn grow(&self, next: u64) {
         if self.link.load(Acquire) == 1 {
             return;
         }
         self.link.store(1, Release);
         M::fence(SeqCst);
-        // Taken by a compare-exchange: none can be taken back that was counted.
+        // Counted by a compare-exchange: a trace that was counted cannot be withdrawn.
         let count = |trace: &Line<M::Word>| {
             trace.compare_exchange(AT_LEAF, OUTSIDE, AcqRel, Acquire).is_ok()
         };
@@ -72,7 +72,7 @@ impl<M: Machine, const FAULT: u8> Traced<M, FAULT> {
 
     fn at_leaf(&self, cpu: &M::Cpu, trace: &M::Word) -> u64 {
         let number = self.leaf.with(cpu, |next| {
-            // Not the very first: then nobody would be there to be miscounted.
+            // Not with the very first number: then no other token could be miscounted.
             if *next > 0 {
                 self.grow(*next);
             }

@@ -1,8 +1,8 @@
-//! A forced push that pops and pushes until there is room. Between the two another push may take the room, and then a
-//! second item is taken out: the first one is lost.
+//! A forced push that pops and pushes until there is room. In between another push may take the
+//! room. Then a second item is taken out, and the first one is lost.
 
 use throng::machine::Machine;
-use throng::pool::{PushError, Queue, QueueShape};
+use throng::structures::pool::{PushError, Queue, QueueShape};
 use throng_check::workload::{ForcePush, ForcedQueue, Parcel};
 
 struct PopsThenPushes<M: Machine>(Queue<Parcel, M>);

@@ -1,45 +1,46 @@
 //! Tickets and turns, and races.
 //!
-//! A push takes the next ticket at the tail, a pop the next at the head; a ticket's slot tells whose turn
-//! it is. Sound, it is linearizable: all happens at the compare-exchange, or at the second of two reads
-//! of the newest values, as `fetch_add(0)` gives them. Who has a ticket waits for its turn.
+//! A push takes the next ticket at the tail, a pop the next at the head; a ticket's slot has the
+//! ticket whose turn it is. Without a fault it is linearizable: all effects are at the
+//! compare-exchange, or at the second of two reads of the newest values, as `fetch_add(0)` gives
+//! them. A processor with a ticket waits for its turn.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use throng::machine::{Cell, Cpu, Growing, Line, Machine, Place, WayOut, Word};
-use throng::pool::{PopError, PushError};
+use throng::structures::pool::{PopError, PushError};
 use throng_check::workload::Store;
 
 use super::{Parcel, waiting_forms};
 
 /// A push reads the tail and writes it.
 pub(crate) const TICKET_TWICE: u8 = 1;
-/// Who finds that the first slot is not filled yet says that it is empty.
+/// A pop that finds the first slot not filled yet reports that the queue is empty.
 pub(crate) const SAYS_EMPTY: u8 = 2;
-/// Who finds that the next slot is not free yet says that it is full.
+/// A push that finds the next slot not free yet reports that the queue is full.
 pub(crate) const SAYS_FULL: u8 = 3;
 /// A push does not wait until its slot has been read.
 pub(crate) const OVERWRITES: u8 = 4;
 /// A pop does not wait until its slot has been written.
 pub(crate) const TAKES_EARLY: u8 = 5;
-/// A push looks whether it is closed, and then takes a ticket.
+/// A push checks whether it is closed, and then takes a ticket.
 pub(crate) const LOOKS_THEN_TAKES: u8 = 6;
-/// A slot is filled without telling what was written.
+/// A slot is filled without releasing its contents.
 pub(crate) const RELAXED: u8 = 7;
-/// Who waits for an item goes on when it is closed.
+/// A waiting consumer continues to wait when it is closed.
 pub(crate) const DEAF: u8 = 8;
 
-/// One without a bound begins with so many slots.
+/// Number of slots at the beginning of an unbounded queue.
 const SLOTS: usize = 4;
-/// It has no more than this, which is enough.
+/// Capacity of an unbounded queue; no run has more items.
 const NO_BOUND: u64 = 1 << 40;
 
-/// In the tail, below the ticket.
+/// The lowest bit of the tail, below the ticket.
 const CLOSED: u64 = 1;
 const TICKET: u64 = 2;
 
 struct Slot<M: Machine> {
-    /// Twice the number of the round; odd, if it is filled.
+    /// Twice the number of the round; odd if the slot is filled.
     turn: M::Word,
     item: M::Cell<Option<Parcel>>,
 }
@@ -64,7 +65,7 @@ impl<M: Machine, const FAULT: u8> Ring<M, FAULT> {
         }
     }
 
-    /// The slot of a ticket, and what its turn is when it is free.
+    /// Returns the slot of a ticket, and its turn when it is free.
     fn slot(&self, ticket: u64) -> (&Slot<M>, u64) {
         (self.slots.get((ticket % self.capacity) as usize), ticket / self.capacity * 2)
     }
@@ -80,17 +81,17 @@ impl<M: Machine, const FAULT: u8> Store<Parcel, M> for Ring<M, FAULT> {
             let head = self.head.fetch_add(0, AcqRel);
             let ticket = tail / TICKET;
             let (slot, free) = self.slot(ticket);
-            // Below 0 where the tail has gone on since.
+            // Below 0 where the tail has moved on since.
             if ticket.wrapping_sub(head) as i64 >= self.capacity as i64 {
                 return Err(PushError::Full(item));
             }
             if FAULT == SAYS_FULL && slot.turn.load(Acquire) < free {
-                // BROKEN: whoever reads it has been told that there is one less.
+                // BROKEN: the head already counts the item of this slot as popped.
                 return Err(PushError::Full(item));
             }
             let has_ticket = match FAULT {
                 TICKET_TWICE => {
-                    // BROKEN: another may have done the same.
+                    // BROKEN: another push may have done the same.
                     self.tail.store(tail + TICKET, Release);
                     true
                 }
@@ -108,13 +109,14 @@ impl<M: Machine, const FAULT: u8> Store<Parcel, M> for Ring<M, FAULT> {
             };
             if has_ticket {
                 if FAULT == SAYS_EMPTY {
-                    // Real threads let others run now: on one core nobody else would look.
+                    // Real threads yield now: on one core no other thread would run.
                     cpu.retry(1000);
                 }
                 if FAULT != OVERWRITES {
                     slot.turn.wait_while(cpu, Acquire, |turn| turn < free);
                 }
-                // SAFETY: the turn is the ticket's, which nobody else has; but for BROKEN: OVERWRITES.
+                // SAFETY: the turn is the ticket's, which no other processor has; except with
+                // BROKEN: OVERWRITES.
                 unsafe { slot.item.with_mut(|content| *content = Some(item)) };
                 // BROKEN: RELAXED.
                 let order = if FAULT == RELAXED { Relaxed } else { Release };
@@ -123,7 +125,7 @@ impl<M: Machine, const FAULT: u8> Store<Parcel, M> for Ring<M, FAULT> {
             }
             cpu.retry(round);
         }
-        unreachable!("nobody tries that often")
+        unreachable!("no call tries this often")
     }
 
     fn try_pop_on(&self, cpu: &M::Cpu) -> Result<Parcel, PopError> {
@@ -136,21 +138,21 @@ impl<M: Machine, const FAULT: u8> Store<Parcel, M> for Ring<M, FAULT> {
             }
             let (slot, free) = self.slot(head);
             if FAULT == SAYS_EMPTY && slot.turn.load(Acquire) <= free {
-                // BROKEN: a later one may be filled.
+                // BROKEN: a later slot may be filled.
                 return Err(PopError::Empty);
             }
             if self.head.compare_exchange(head, head + 1, AcqRel, Relaxed).is_ok() {
                 if FAULT != TAKES_EARLY {
                     slot.turn.wait_while(cpu, Acquire, |turn| turn <= free);
                 }
-                // SAFETY: as above, but for BROKEN: TAKES_EARLY.
+                // SAFETY: as above, except with BROKEN: TAKES_EARLY.
                 let item = unsafe { slot.item.with_mut(Option::take) };
                 slot.turn.store(free + 2, Release);
                 return item.ok_or(PopError::Empty);
             }
             cpu.retry(round);
         }
-        unreachable!("nobody tries that often")
+        unreachable!("no call tries this often")
     }
 
     fn close_on(&self, _cpu: &M::Cpu) -> bool {

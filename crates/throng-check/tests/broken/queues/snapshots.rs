@@ -1,30 +1,30 @@
-//! One word that says which snapshot is valid: a queue that survives whoever is halted.
+//! One word with the number of the valid snapshot: a queue that survives the halt of any processor.
 //!
-//! A snapshot is the list of the items inside, and never changes. Who pushes or pops makes the next one
-//! and puts its number into the word by a compare-exchange, at which all happens. Nothing is ever used
-//! again, so it is for short runs.
+//! A snapshot is the list of the items inside, and never changes. A push or pop makes the next one
+//! and stores its number by a compare-exchange, at which it takes effect. Nothing is ever reused,
+//! so it is for short runs.
 
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 use throng::machine::{Cell, Cpu, Growing, Line, Machine, Place, WayOut, Word};
-use throng::pool::{PopError, PushError};
+use throng::structures::pool::{PopError, PushError};
 use throng_check::workload::Store;
 
 use super::{Parcel, SOUND, waiting_forms};
 
-/// It has none.
+/// This queue has no fault.
 const FAULT: u8 = SOUND;
 const DEAF: u8 = u8::MAX;
 
 #[derive(Clone, Default)]
 struct Snapshot {
-    /// The items inside, by their cells.
+    /// The items inside, as numbers of their cells.
     items: Vec<usize>,
     closed: bool,
 }
 
-/// What came of a push.
+/// The result of a push.
 enum Put {
     Inside,
     Full,
@@ -33,7 +33,7 @@ enum Put {
 
 pub(crate) struct Snapshots<M: Machine> {
     valid: Line<M::Word>,
-    /// How many cells and snapshots were given away.
+    /// Number of cells and snapshots handed out.
     given: Line<M::Word>,
     cells: Growing<Line<M::Cell<Option<Parcel>>>>,
     snapshots: Growing<OnceLock<Snapshot>>,
@@ -56,7 +56,8 @@ impl<M: Machine> Snapshots<M> {
         }
     }
 
-    /// Changes the valid snapshot by `change`, which tells a result, and whether there is a change.
+    /// Changes the valid snapshot by `change`, which returns the result, and whether there is a
+    /// change.
     fn change<R>(&self, cpu: &M::Cpu, mut change: impl FnMut(&mut Snapshot) -> Result<R, R>) -> R {
         for round in 0.. {
             let valid = self.valid.fetch_add(0, AcqRel);
@@ -73,7 +74,7 @@ impl<M: Machine> Snapshots<M> {
             }
             cpu.retry(round);
         }
-        unreachable!("nobody tries that often")
+        unreachable!("no call tries this often")
     }
 }
 
@@ -81,7 +82,7 @@ impl<M: Machine> Store<Parcel, M> for Snapshots<M> {
     fn try_push_on(&self, cpu: &M::Cpu, item: Parcel) -> Result<(), PushError<Parcel>> {
         let index = self.given.fetch_add(1, AcqRel) as usize;
         let cell = self.cells.get(index);
-        // SAFETY: nobody else has it.
+        // SAFETY: no other processor has the cell.
         unsafe { cell.with_mut(|content| *content = Some(item)) };
         let put = self.change(cpu, |snapshot| {
             if snapshot.closed {
@@ -93,7 +94,7 @@ impl<M: Machine> Store<Parcel, M> for Snapshots<M> {
             snapshot.items.push(index);
             Ok(Put::Inside)
         });
-        // SAFETY: where it was not put inside, nobody has been told of it.
+        // SAFETY: where the item was not put inside, no other processor knows of it.
         let back = || unsafe { cell.with_mut(Option::take) }.expect("it is there");
         match put {
             Put::Inside => Ok(()),
@@ -110,7 +111,7 @@ impl<M: Machine> Store<Parcel, M> for Snapshots<M> {
             }
             Ok(Ok(snapshot.items.remove(0)))
         })?;
-        // SAFETY: it was the last snapshot that had it, and only this processor has replaced it.
+        // SAFETY: only the last snapshot had it, and only this processor has replaced that.
         let item = unsafe { self.cells.get(index).with_mut(Option::take) };
         Ok(item.expect("put there before"))
     }

@@ -1,28 +1,28 @@
-//! An array without an end, and tickets by `fetch_add`: a queue that survives whoever is halted, and in
-//! which pushes that fail and pops that are slow occupy room for a while.
+//! An unbounded array, and tickets by `fetch_add`: a queue that survives the halt of any processor.
+//! Failing pushes and slow pops occupy room in it for a while.
 //!
-//! A push fills the slot of its ticket, a pop shuts it, each by one read-modify-write. A pop that comes
-//! first finds nothing and takes another ticket, and so does the push that finds its slot shut. (The
-//! infinite array queue of Morrison and Afek, "Fast concurrent queues for x86 processors", 2013.) Of slots
-//! none is ever used again, so it is for short runs.
+//! A push fills the slot of its ticket, a pop shuts it, each by one read-modify-write. A pop that
+//! comes first finds nothing and takes another ticket, and so does the push that finds its slot
+//! shut. (The infinite array queue of Morrison and Afek, "Fast concurrent queues for x86
+//! processors", 2013.) No slot is ever reused, so it is for short runs.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
 use throng::machine::{Cell, Cpu, Growing, Line, Machine, Place, WayOut, Word};
-use throng::pool::{PopError, PushError};
+use throng::structures::pool::{PopError, PushError};
 use throng_check::workload::Store;
 
 use super::{Parcel, SOUND, waiting_forms};
 
-/// It has none.
+/// This queue has no fault.
 const FAULT: u8 = SOUND;
 const DEAF: u8 = u8::MAX;
 
-/// In the tail, below the ticket.
+/// The lowest bit of the tail, below the ticket.
 const CLOSED: u64 = 1;
 const TICKET: u64 = 2;
 
-/// What a slot is.
+/// The state of a slot.
 const FRESH: u64 = 0;
 const FILLED: u64 = 1;
 const SHUT: u64 = 2;
@@ -32,12 +32,12 @@ struct Slot<M: Machine> {
     item: M::Cell<Option<Parcel>>,
 }
 
-/// A pop looks so often whether its slot is filled before it shuts it: else it and a push that is slow
-/// could spoil slots for each other for ever.
+/// A pop looks `PATIENCE` times whether its slot is filled before it shuts it. Otherwise it and a
+/// slow push could spoil slots for each other for ever.
 pub(crate) struct Tickets<M: Machine, const PATIENCE: u32> {
     tail: Line<M::Word>,
     head: Line<M::Word>,
-    /// Places taken: by items, by pushes that may have to give theirs back, by pops that have yet to.
+    /// Places taken: by items, by pushes that may have to return theirs, by pops that have yet to.
     taken: Line<M::Word>,
     slots: Growing<Line<Slot<M>>>,
     capacity: u64,
@@ -77,8 +77,8 @@ impl<M: Machine, const PATIENCE: u32> Store<Parcel, M> for Tickets<M, PATIENCE> 
                 break;
             }
             let slot = self.slots.get((tail / TICKET) as usize);
-            // SAFETY: only this processor has the ticket, and who shuts a slot that was not filled leaves
-            // its item alone.
+            // SAFETY: only this processor has the ticket, and a pop that shuts an unfilled slot
+            // leaves its item alone.
             unsafe { slot.item.with_mut(|content| *content = Some(item)) };
             if slot.state.compare_exchange(FRESH, FILLED, AcqRel, Acquire).is_ok() {
                 return Ok(());
@@ -110,7 +110,7 @@ impl<M: Machine, const PATIENCE: u32> Store<Parcel, M> for Tickets<M, PATIENCE> 
             }
             cpu.retry(round);
         }
-        unreachable!("nobody tries that often")
+        unreachable!("no call tries this often")
     }
 
     fn close_on(&self, _cpu: &M::Cpu) -> bool {

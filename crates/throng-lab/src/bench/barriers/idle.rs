@@ -1,4 +1,5 @@
-//! What waiting costs: the processor time that threads burn while they wait for one that is late.
+//! Measures the cost of waiting: the processor time that threads use while they wait for a late
+//! one.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -7,28 +8,28 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::rows::Party;
 use super::run::pin;
-use crate::bench::crew::{self, CrewFailure};
 use crate::bench::setup::Pinning;
+use crate::bench::together::{self, ThreadsFailure};
 use crate::bench::window::{Phase, Window};
 
-/// What one wait cost.
+/// The cost of one wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Idled {
-    /// Processor time of a waiting thread, the mean of all.
+    /// Mean processor time of a waiting thread.
     pub cpu_ms: f64,
-    /// From when the late one came until the last of the others was let out.
+    /// Time from the arrival of the late thread to the return of the last other.
     pub release_us: f64,
 }
 
-/// Rounds before the one that is measured, so that all threads are there.
+/// Rounds before the measured one, after which all threads are running.
 const ROUNDS_BEFORE: u32 = 3;
 
-/// All but one wait; the last one is `late`.
+/// Measures a wait: all threads but the last wait; the last one comes `late`.
 pub(in crate::bench) fn idle(
     parties: &mut [Box<dyn Party>],
     late: Duration,
     pinning: &Pinning,
-) -> Result<Idled, CrewFailure> {
+) -> Result<Idled, ThreadsFailure> {
     let threads = parties.len();
     let window = &Window::new();
     let tasks = parties.iter_mut().enumerate().map(|(rank, party)| {
@@ -51,7 +52,7 @@ pub(in crate::bench) fn idle(
             Some(Wait { came, left: Instant::now(), burnt })
         }
     });
-    let mut waits: Vec<Wait> = crew::run(window, tasks, || {})?.into_iter().flatten().collect();
+    let mut waits: Vec<Wait> = together::run(window, tasks, || {})?.into_iter().flatten().collect();
     let (Some(last), false) = (waits.pop(), waits.is_empty()) else {
         return Ok(Idled { cpu_ms: 0.0, release_us: 0.0 });
     };
@@ -70,7 +71,7 @@ struct Wait {
     burnt: Duration,
 }
 
-/// The processor time of the calling thread.
+/// Returns the processor time of the calling thread.
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
@@ -89,7 +90,7 @@ mod tests {
         assert!(idled.release_us > 0.0, "{idled:?}");
     }
 
-    /// Burns 20 ms of processor time.
+    /// A barrier whose wait burns 20 ms of processor time.
     struct Busy;
 
     impl Party for Busy {

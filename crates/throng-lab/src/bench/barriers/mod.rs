@@ -1,8 +1,8 @@
-//! `throng bench barriers`: how long a round takes, and what waiting costs.
+//! `throng bench barriers`: measures the time of a round, and the cost of waiting.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`plan`] | the arguments, resolved and checked |
+//! | [`plan`] | what is measured, and how |
 //! | [`rows`], [`posix`] | what is measured |
 //! | [`run`] | one measured run |
 //! | [`witness`] | whether the barrier holds, watched while it is measured |
@@ -18,12 +18,12 @@ pub mod run;
 pub mod witness;
 
 use serde::Serialize;
+use throng_papers::output;
 
-use super::crew::CrewFailure;
+use super::harness::in_turn;
 use super::setup::{Pinning, Setup};
 use super::window::Times;
 use crate::error::{self, Error};
-use crate::output;
 use plan::{BarriersPlan, Question};
 use rows::{Parties, Party, Row};
 use run::Failure;
@@ -33,43 +33,43 @@ use run::Failure;
 pub struct Sample {
     /// The barrier.
     pub method: &'static str,
-    /// On how many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// In which repetition, from 0.
+    /// Number of the repetition, from 0.
     pub repetition: usize,
-    /// What came out.
+    /// The result.
     #[serde(flatten)]
     pub found: Found,
 }
 
-/// What came out of a run.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Found {
-    /// How long a round takes.
+    /// The time of a round.
     Rounds {
-        /// So many were measured.
+        /// Number of measured rounds.
         rounds: u64,
-        /// The time they took.
+        /// Their time in seconds.
         seconds: f64,
-        /// The time of one.
+        /// Nanoseconds of a round.
         ns_a_round: f64,
-        /// How often a thread looked whether another had come.
+        /// How often a thread checked whether another had arrived.
         looks: u64,
     },
-    /// What it cost to wait for one that was late.
+    /// The cost of waiting for a late thread.
     Idle {
-        /// Processor time of a waiting thread.
+        /// Processor time of a waiting thread, in milliseconds.
         cpu_ms: f64,
-        /// From when the late one came until the last of the others was let out.
+        /// Microseconds from the arrival of the late thread to the return of the last other.
         release_us: f64,
     },
 }
 
-/// Measures barriers and says what came out.
+/// Runs `throng bench barriers`.
 ///
 /// # Errors
-/// When a barrier does not hold or panics, threads cannot be had or a result cannot be written.
+/// When a barrier does not hold or panics, threads cannot be started or a result cannot be written.
 pub fn barriers(mut plan: BarriersPlan) -> Result<(), Error> {
     let pinning = Pinning::find();
     let setup = Setup::look(&pinning);
@@ -77,32 +77,24 @@ pub fn barriers(mut plan: BarriersPlan) -> Result<(), Error> {
     let cells = report::cells(&plan, &samples);
     let text = report::text(&plan, &setup, &cells);
     let json = plan.json.take();
-    super::publish(&text, json, &report::Document::new(&plan, &setup, &samples, &cells))
+    Ok(output::publish(&text, json, &report::record(&plan, &setup, &samples, &cells))?)
 }
 
-/// Runs everything, the barriers in turn within each repetition, so that a disturbance from outside
-/// hits all of them alike and none in every repetition.
+/// Runs everything.
 fn measure_all(plan: &BarriersPlan, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
-    let progress = output::progress_bar(plan.round().count() * plan.repetitions);
-    // All barriers are kept to the end. Where one is, no other will be: how far a line is from the
-    // cores depends on its address, and each repetition should have another one.
+    // All barriers are kept to the end, so that no two have the same address. The distance of a
+    // line from the cores depends on it, and each repetition should have another one.
     let mut kept = Vec::new();
-    let mut samples = Vec::new();
-    for repetition in 0..plan.repetitions {
-        for (row, threads) in plan.round() {
-            let method = row.name;
-            progress.set_message(format!("{method}, {}", error::count(threads)));
-            let (found, parties) = measure(row, threads, plan.question, pinning)?;
-            kept.push(parties);
-            samples.push(Sample { method, threads, repetition, found });
-            progress.inc(1);
-        }
-    }
-    progress.finish_and_clear();
-    Ok(samples)
+    let places: Vec<_> = plan.round().collect();
+    let name = |&(row, threads): &(&Row, usize)| format!("{}, {}", row.name, error::count(threads));
+    in_turn(plan.repetitions, &places, name, |&(row, threads), repetition| {
+        let (found, parties) = measure(row, threads, plan.question, pinning)?;
+        kept.push(parties);
+        Ok(Some(Sample { method: row.name, threads, repetition, found }))
+    })
 }
 
-/// One run of one barrier, which is new, and is given back when it is over.
+/// Makes one run of a new barrier, and returns the barrier's parties.
 pub(crate) fn measure(
     row: &Row,
     threads: usize,
@@ -110,7 +102,7 @@ pub(crate) fn measure(
     pinning: &Pinning,
 ) -> Result<(Found, Parties), Error> {
     let method = row.name;
-    let mut parties = row.build(threads).map_err(|source| Error::Shape { method, source })?;
+    let mut parties = row.build(threads).map_err(|source| Error::shape(method, source))?;
     let found = answer(&mut parties, question, pinning)
         .map_err(|failure| explain(failure, method, threads))?;
     Ok((found, parties))
@@ -130,7 +122,7 @@ fn answer(
         }
         Question::Idle { late } => {
             let idle::Idled { cpu_ms, release_us } =
-                idle::idle(parties, late, pinning).map_err(Failure::Crew)?;
+                idle::idle(parties, late, pinning).map_err(Failure::Threads)?;
             Ok(Found::Idle { cpu_ms, release_us })
         }
     }
@@ -138,8 +130,9 @@ fn answer(
 
 pub(in crate::bench) fn explain(failure: Failure, method: &'static str, threads: usize) -> Error {
     match failure {
-        Failure::Crew(CrewFailure::Spawn(source)) => Error::Spawn { threads, source },
-        Failure::Crew(CrewFailure::Panicked) => Error::Panicked { method, threads },
-        Failure::Early(early) => Error::LetThrough { method, threads, early },
+        Failure::Threads(failure) => failure.explain(method, threads),
+        Failure::Early(early) => {
+            Error::check(method, format_args!("did not hold on {}: {early}", error::count(threads)))
+        }
     }
 }

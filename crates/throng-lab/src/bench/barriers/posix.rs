@@ -25,7 +25,7 @@ mod linux {
     /// Invariant: `new` has initialised it, it does not move, and nothing but `drop` destroys it.
     pub(super) struct Posix(Box<Place>);
 
-    /// Alone on its lines, as all barriers that are measured.
+    /// The C library's barrier, alone on its lines like all measured barriers.
     #[repr(align(128))]
     struct Place(UnsafeCell<MaybeUninit<libc::pthread_barrier_t>>);
 
@@ -35,7 +35,7 @@ mod linux {
     unsafe impl Sync for Posix {}
 
     impl Posix {
-        /// A barrier for `threads` threads, at least one.
+        /// Returns a barrier for `threads` threads, at least one.
         pub(super) fn new(threads: usize) -> Self {
             let barrier = Posix(Box::new(Place(UnsafeCell::new(MaybeUninit::uninit()))));
             let count = threads.try_into().expect("no more than 1024 threads are measured");

@@ -3,26 +3,28 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use serde_json::json;
+use throng_papers::numbers::{counted, short};
 
 use super::plan::{BarriersPlan, Question};
 use super::rows::REFERENCE;
 use super::witness::SAMPLED;
 use super::{Found, Sample};
 use crate::bench::grid::{Grid, Row};
+use crate::bench::harness::Record;
 use crate::bench::noise;
 use crate::bench::setup::Setup;
 use crate::bench::stats::Stats;
 use crate::error::count;
-use crate::numbers::{counted, short};
 
-/// What the repetitions of one barrier on one number of threads say together.
+/// The results of all repetitions of one barrier on one number of threads.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cell {
     /// The barrier.
     pub method: &'static str,
-    /// On how many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// What they say.
+    /// The results.
     #[serde(flatten)]
     pub figures: Figures,
 }
@@ -31,23 +33,23 @@ pub struct Cell {
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Figures {
-    /// How long a round takes.
+    /// The time of a round.
     Rounds {
         /// Nanoseconds.
         ns_a_round: Stats,
-        /// How many times as fast as the reference on as many threads.
+        /// Speed-up over the reference, on the same number of threads.
         ratio: Option<f64>,
     },
-    /// What it costs to wait for one that is late.
+    /// The cost of waiting for a late thread.
     Idle {
         /// Processor time of a waiting thread, in milliseconds.
         cpu_ms: Stats,
-        /// From when the late one came until the last of the others was let out, in microseconds.
+        /// Microseconds from the arrival of the late thread to the return of the last other.
         release_us: Stats,
     },
 }
 
-/// Sums up the samples: row by row, within a row by the number of threads.
+/// Sums up the samples: row by row, and within a row by the number of threads.
 #[must_use]
 pub fn cells(plan: &BarriersPlan, samples: &[Sample]) -> Vec<Vec<Cell>> {
     let stats = |method, threads, number: fn(&Found) -> Option<f64>| {
@@ -84,7 +86,7 @@ fn release_us(found: &Found) -> Option<f64> {
     if let Found::Idle { release_us, .. } = found { Some(*release_us) } else { None }
 }
 
-/// Everything a person reads after a measurement.
+/// Returns the text for the terminal.
 #[must_use]
 pub fn text(plan: &BarriersPlan, setup: &Setup, cells: &[Vec<Cell>]) -> String {
     let runs = counted(plan.repetitions as u64, "run");
@@ -101,7 +103,7 @@ pub fn text(plan: &BarriersPlan, setup: &Setup, cells: &[Vec<Cell>]) -> String {
     }
     let _ = writeln!(text, "{}", legend(plan, &runs));
     if cells.iter().any(|cells| cells.len() < plan.threads.len()) {
-        let _ = writeln!(text, "-         not measured: it only spins, and a crowd takes for ever");
+        let _ = writeln!(text, "-         not measured: it only spins, too slow on many threads");
     }
     if plan.repetitions > 1
         && let Some(noise) = noise::in_words(spreads(cells))
@@ -148,11 +150,11 @@ fn legend(plan: &BarriersPlan, runs: &str) -> String {
         Question::Rounds { .. } => format!(
             "ns        of one round, median of {runs} (one round in {SAMPLED} checked, while \
              warming up all)\n\
-             ratio     times as fast as std::sync::Barrier on as many threads"
+             ratio     speed-up over std::sync::Barrier on the same number of threads"
         ),
         Question::Idle { .. } => format!(
-            "CPU ms    that a waiting thread burns, median of {runs}\n\
-             out us    from when the late one comes until the last of the others is out"
+            "CPU ms    processor time of a waiting thread, median of {runs}\n\
+             out us    from the arrival of the late thread to the return of the last other"
         ),
     }
 }
@@ -167,7 +169,7 @@ fn spreads(cells: &[Vec<Cell>]) -> Vec<(f64, String)> {
     cells.iter().flatten().filter_map(spread).collect()
 }
 
-/// One sentence: what is fastest on so many threads.
+/// Returns a sentence that names the fastest barrier on `threads` threads.
 fn verdict(cells: &[Vec<Cell>], threads: usize) -> Option<String> {
     let here = cells.iter().flatten().filter(|cell| cell.threads == threads);
     let rounds = here.filter_map(|cell| match cell.figures {
@@ -182,57 +184,43 @@ fn verdict(cells: &[Vec<Cell>], threads: usize) -> Option<String> {
     ))
 }
 
-/// What is written for other programs, in the order of the fields.
-#[derive(Serialize)]
-pub(super) struct Document<'a> {
-    throng: &'static str,
-    benchmark: &'static str,
+/// Returns what is written for other programs.
+pub(super) fn record<'a>(
+    plan: &BarriersPlan,
     setup: &'a Setup,
-    reference: &'static str,
-    threads: &'a [usize],
-    repetitions: usize,
-    milliseconds: f64,
-    summary: Vec<&'a Cell>,
     runs: &'a [Sample],
-}
-
-impl<'a> Document<'a> {
-    pub(super) fn new(
-        plan: &'a BarriersPlan,
-        setup: &'a Setup,
-        samples: &'a [Sample],
-        cells: &'a [Vec<Cell>],
-    ) -> Self {
-        let (benchmark, time) = match plan.question {
-            Question::Rounds { time, .. } => ("barriers", time),
-            Question::Idle { late } => ("barriers-idle", late),
-        };
-        Document {
-            throng: env!("CARGO_PKG_VERSION"),
-            benchmark,
-            setup,
-            reference: REFERENCE,
-            threads: &plan.threads,
-            repetitions: plan.repetitions,
-            milliseconds: time.as_secs_f64() * 1e3,
-            summary: cells.iter().flatten().collect(),
-            runs: samples,
-        }
-    }
+    cells: &'a [Vec<Cell>],
+) -> Record<'a, Vec<&'a Cell>, Sample> {
+    let (benchmark, time) = match plan.question {
+        Question::Rounds { time, .. } => ("barriers", time),
+        Question::Idle { late } => ("barriers-idle", late),
+    };
+    let asked = vec![
+        ("reference", json!(REFERENCE)),
+        ("threads", json!(plan.threads)),
+        ("repetitions", json!(plan.repetitions)),
+        ("milliseconds", json!(time.as_secs_f64() * 1e3)),
+    ];
+    Record { benchmark, setup, asked, summary: cells.iter().flatten().collect(), runs }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::BarriersArguments;
+    use std::time::Duration;
+
+    use crate::bench::barriers::rows;
 
     fn plan() -> BarriersPlan {
-        let typed = BarriersArguments {
-            threads: Some("2".to_owned()),
-            methods: vec!["team".to_owned()],
-            ..BarriersArguments::default()
-        };
-        BarriersPlan::resolve(&typed).unwrap()
+        let mut rows = rows::all();
+        rows.retain(|row| row.name == REFERENCE || row.name == "team");
+        BarriersPlan {
+            rows,
+            threads: vec![2],
+            question: Question::Rounds { time: Duration::from_millis(40), rounds: None },
+            repetitions: 9,
+            json: None,
+        }
     }
 
     fn sample(method: &'static str, ns_a_round: f64) -> Sample {

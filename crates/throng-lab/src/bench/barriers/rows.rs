@@ -1,21 +1,23 @@
-//! What is measured: the barriers of the library, and those that people use today.
+//! The measured barriers: those of the library, and those that programs use today.
 
 use std::sync::Arc;
 
 use throng::Barrier;
-use throng::barrier::{FanIn, Flags, Meeting, Member, Registered, Shape, methods, team};
-use throng::counter::ShapeError;
 use throng::machine::Native;
+use throng::structures::barrier::{
+    FanIn, Flags, Meeting, Member, Registered, Shape, methods, team,
+};
+use throng::structures::counter::ShapeError;
 use throng::topology::Topology;
 
 use super::witness::Witness;
 
-/// One thread's way into a barrier.
+/// One thread's handle of a barrier.
 pub trait Party: Send {
-    /// Waits until all have come.
+    /// Waits until all threads have arrived.
     fn wait(&mut self);
 
-    /// So many rounds behind one dynamic dispatch, watched.
+    /// Makes `count` rounds behind one dynamic dispatch, checked by `witness`.
     fn rounds(&mut self, count: u64, witness: &mut Witness<'_>) {
         for _ in 0..count {
             witness.comes();
@@ -35,8 +37,15 @@ impl<B: Meeting> Party for Member<B> {
     }
 }
 
-/// A barrier on lines of its own, so that it is measured at its best and not at the mercy of
-/// whatever the allocator puts beside it.
+impl Party for throng::barrier::Member {
+    #[inline]
+    fn wait(&mut self) {
+        throng::barrier::Member::wait(self);
+    }
+}
+
+/// A barrier on lines of its own, so that it does not share a line with whatever the allocator puts
+/// beside it.
 #[repr(align(128))]
 pub(super) struct Alone<B>(pub(super) B);
 
@@ -61,7 +70,7 @@ impl Party for Arc<Alone<spin::Barrier>> {
     }
 }
 
-/// Each handle on lines of its own: it is written to in every round.
+/// Each handle is on lines of its own, since it is written to in every round.
 impl Party for Alone<hurdles::Barrier> {
     #[inline]
     fn wait(&mut self) {
@@ -75,13 +84,13 @@ type Build = Box<dyn Fn(usize) -> Result<Parties, ShapeError>>;
 pub struct Row {
     /// Its name, as typed on a command line.
     pub name: &'static str,
-    /// Whether it spins for ever, and never lets others run.
+    /// Whether it spins without ever yielding.
     only_spins: bool,
     build: Build,
 }
 
-/// More threads a core than this are too much for a barrier that only spins: with each round a
-/// thread waits for the time slices of all others on its core, often again and again.
+/// Most threads a core for a barrier that only spins. Beyond, a thread waits in each round for the
+/// time slices of all others on its core, often several times.
 const CROWD_OF_SPINNERS: usize = 2;
 
 impl Row {
@@ -92,7 +101,7 @@ impl Row {
         Row { name, only_spins: false, build: Box::new(build) }
     }
 
-    /// A barrier shared by reference.
+    /// Returns the row of a barrier shared by reference.
     pub(super) fn shared<B: 'static>(name: &'static str, make: fn(usize) -> B) -> Self
     where
         Arc<Alone<B>>: Party,
@@ -100,7 +109,7 @@ impl Row {
         Row::new(name, move |threads| Ok(copies(Arc::new(Alone(make(threads))), threads)))
     }
 
-    /// A method of the library as a team.
+    /// Returns the row of a method of the library as a team.
     fn method(name: &'static str, method: Registered<Native>, flags: Flags) -> Self {
         Row::new(name, move |threads| {
             let meeting = method.build(&shape(method.about.name, threads, flags))?;
@@ -108,13 +117,13 @@ impl Row {
         })
     }
 
-    /// Whether it can be measured on so many threads before the day is over.
+    /// Returns whether it can be measured on this number of threads in reasonable time.
     #[must_use]
     pub fn suits(&self, threads: usize, cores: usize) -> bool {
         !self.only_spins || threads <= CROWD_OF_SPINNERS * cores
     }
 
-    /// A new barrier for so many threads.
+    /// Builds a new barrier for `threads` threads.
     ///
     /// # Errors
     /// When it cannot be built.
@@ -133,13 +142,13 @@ fn copies<P: Party + Clone + 'static>(party: P, threads: usize) -> Parties {
     (0..threads).map(|_| Box::new(party.clone()) as _).collect()
 }
 
-/// The shape in which a method is measured. The default's method is told of the machine, as the
-/// default tells it; all others are as their authors have them.
+/// Returns the shape in which a method is measured. The default's method gets the machine's
+/// topology, as in the default barrier; all others are as their authors have them.
 fn shape(name: &str, threads: usize, flags: Flags) -> Shape {
-    let usual = Shape { flags, ..Shape::for_members(threads) };
+    let usual = Shape::for_members(threads).flags(flags);
     if name == "shaped" {
         let topology = Topology::here().clone();
-        return Shape { fan_in: FanIn::Machine { most: threads.max(2), topology }, ..usual };
+        return usual.fan_in(FanIn::Machine { most: threads.max(2), topology });
     }
     usual
 }
@@ -147,7 +156,7 @@ fn shape(name: &str, threads: usize, flags: Flags) -> Shape {
 /// The row that all others are compared with.
 pub const REFERENCE: &str = "std";
 
-/// All rows, the reference first.
+/// Returns all rows, the reference first.
 #[must_use]
 pub fn all() -> Vec<Row> {
     let mut rows = vec![

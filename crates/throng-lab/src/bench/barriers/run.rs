@@ -1,8 +1,8 @@
-//! One measured run: threads meet at a barrier, round after round.
+//! Makes one measured run: threads wait at a barrier, round after round.
 //!
-//! Rounds come in blocks. Before each, all threads meet at a gate that is not the barrier under test,
-//! and the first of them says how long the block is: it keeps the time. So a barrier that does not
-//! hold, or panics, cannot leave somebody behind who waits for ever.
+//! Rounds come in blocks. Before each block all threads meet at a gate, which is another barrier
+//! than the one under test. The first thread keeps the time and sets the length of the block. So a
+//! barrier that does not hold, or panics, cannot leave a thread waiting for ever.
 //!
 //! ```text
 //! gate | one round, so that all are there | clock | block | clock | gate | decide
@@ -16,52 +16,52 @@ use std::time::{Duration, Instant};
 
 use super::rows::Party;
 use super::witness::{Board, Early, SAMPLED, Witness};
-use crate::bench::crew::{self, CrewFailure};
 use crate::bench::setup::Pinning;
+use crate::bench::together::{self, ThreadsFailure};
 use crate::bench::window::{Phase, Times, Window};
 
-/// A block takes at least so long, and a gate is nothing beside it.
+/// Shortest time of a block, which makes the cost of a gate negligible.
 const BLOCK_TIME: Duration = Duration::from_millis(1);
-/// No block has more rounds than this.
+/// Most rounds in a block.
 const LONGEST_BLOCK: u64 = 1 << 20;
 
-/// How long a run is.
+/// The length of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// For how long, at least.
+    /// Shortest times of its phases.
     pub times: Times,
-    /// How many rounds are measured; as many as fit into the time where this is not said.
+    /// Number of rounds to measure. `None`: as many as fit into the time.
     pub rounds: Option<u64>,
 }
 
-/// What one run measured.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// How many rounds.
+    /// Number of measured rounds.
     pub rounds: u64,
-    /// How long they took.
+    /// Their time in seconds.
     pub seconds: f64,
-    /// How often a thread looked whether another had come, while warming up and measuring.
+    /// How often a thread checked whether another had arrived, in warm-up and measurement.
     pub looks: u64,
 }
 
-/// Why a run has no result.
+/// The reason why a run has no result.
 #[derive(Debug)]
 pub(in crate::bench) enum Failure {
-    /// Threads cannot be had, or one panicked.
-    Crew(CrewFailure),
-    /// The barrier let somebody through.
+    /// The system refused a thread, or one panicked.
+    Threads(ThreadsFailure),
+    /// The barrier let a thread through too early.
     Early(Early),
 }
 
-/// Keeps thread `rank` of so many on its core, if there is one for each.
+/// Pins thread `rank` of `threads` to its core, if there is one for each.
 pub(in crate::bench) fn pin(pinning: &Pinning, rank: usize, threads: usize) {
-    if threads <= crate::plan::cores() {
+    if threads <= crate::threads::cores() {
         pinning.pin(rank);
     }
 }
 
-/// Runs the barrier that these are the parties of.
+/// Runs the barrier with these parties.
 pub(in crate::bench) fn run(
     parties: &mut [Box<dyn Party>],
     plan: Plan,
@@ -83,19 +83,19 @@ pub(in crate::bench) fn run(
             (measured, witness.verdict())
         }
     });
-    let results = crew::run(window, tasks, || {}).map_err(Failure::Crew)?;
+    let results = together::run(window, tasks, || {}).map_err(Failure::Threads)?;
     let mut looks = 0;
     for (_, verdict) in &results {
         looks += verdict.map_err(Failure::Early)?;
     }
     if control.panicked.load(Acquire) {
-        return Err(Failure::Crew(CrewFailure::Panicked));
+        return Err(Failure::Threads(ThreadsFailure::Panicked));
     }
     let (rounds, time) = results[0].0.unwrap_or_default();
     Ok(Measured { rounds, seconds: time.as_secs_f64(), looks })
 }
 
-/// What the threads of a run agree on.
+/// State that the first thread sets for all.
 ///
 /// # Memory ordering
 /// Everything is written by the first thread between two gates and read by all after the second:
@@ -119,7 +119,8 @@ impl Control {
         }
     }
 
-    /// What each thread does. The first returns how many rounds were measured, and their time.
+    /// Runs the program of a thread. That of the first returns the number of measured rounds, and
+    /// their time.
     fn obey(
         &self,
         party: &mut dyn Party,
@@ -152,7 +153,7 @@ impl Control {
     }
 }
 
-/// Decides how long the blocks are, and when it is enough.
+/// Chooses the lengths of the blocks, and the end of the run.
 struct Conductor {
     plan: Plan,
     is_measuring: bool,
@@ -174,7 +175,7 @@ impl Conductor {
         }
     }
 
-    /// How many rounds come next; 0 when it is enough.
+    /// Returns the rounds of the next block; 0 at the end.
     fn order(&self) -> u64 {
         let left = match self.plan.rounds {
             _ if !self.is_measuring => LONGEST_BLOCK,
@@ -185,7 +186,7 @@ impl Conductor {
         self.block.min(left)
     }
 
-    /// A block took so long.
+    /// Records the time of a block.
     fn note(&mut self, time: Duration) {
         if self.is_measuring {
             self.measured += self.order();
@@ -197,7 +198,7 @@ impl Conductor {
                 self.block *= 2;
             }
         }
-        // A crowd may meet quickly while it gathers, and very slowly then.
+        // Many threads may meet quickly while some are still starting, and very slowly later.
         if time > 2 * BLOCK_TIME {
             let part = BLOCK_TIME.as_secs_f64() / time.as_secs_f64();
             self.block = ((self.block as f64 * part) as u64).max(1);
@@ -251,7 +252,7 @@ mod tests {
         assert_eq!((conductor.measured, conductor.order()), (266, 0), "it is enough");
     }
 
-    /// Lets everybody through.
+    /// A barrier that lets every thread through at once.
     struct Open;
 
     impl Party for Open {
@@ -267,7 +268,7 @@ mod tests {
         }
     }
 
-    /// Panics in its tenth round.
+    /// A barrier that panics in its tenth round.
     struct Panics(u32);
 
     impl Party for Panics {
@@ -281,6 +282,6 @@ mod tests {
     fn a_panic_ends_the_run_and_not_the_program() {
         let mut parties: Parties = vec![Box::new(Panics(0))];
         let failure = run(&mut parties, plan(None), &Pinning::find()).unwrap_err();
-        assert!(matches!(failure, Failure::Crew(CrewFailure::Panicked)), "{failure:?}");
+        assert!(matches!(failure, Failure::Threads(ThreadsFailure::Panicked)), "{failure:?}");
     }
 }

@@ -1,20 +1,22 @@
-//! Whether a barrier holds, watched while it is measured.
+//! Checks whether a barrier holds, while it is measured.
 //!
-//! Every thread writes the number of its round on a line of its own before it waits. When it is let
-//! out, it looks at the number of another thread: if that is smaller, somebody had not come yet.
+//! Before it waits, every thread writes the number of its round on a line of its own. When it
+//! returns, it reads the number of another thread. If that is smaller, the other thread had not
+//! arrived yet.
 //!
 //! A look fetches a line from another core, which takes about as long as a barrier for two. So
-//! every round is looked at while warming up, but while measuring only one in [`SAMPLED`], the same
-//! one on all threads: writing a line that nobody else has read costs next to nothing.
+//! A check fetches a line from another core, which takes about as long as a barrier for two. So
+//! every round is checked in warm-up, but only one in [`SAMPLED`] while measuring, the same one on
+//! all threads. Writing a line that no other thread has read costs next to nothing.
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// While measuring, one round in so many is looked at. A power of two.
+/// One round in this many is checked while measuring. A power of two.
 pub const SAMPLED: u64 = 64;
 
-/// The round of one thread.
+/// The round of one thread, on a line of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Own(AtomicU64);
@@ -24,13 +26,13 @@ struct Own(AtomicU64);
 pub struct Board(Vec<Own>);
 
 impl Board {
-    /// For so many threads.
+    /// Returns a board for `threads` threads.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         Board((0..threads).map(|_| Own::default()).collect())
     }
 
-    /// The witness of thread `rank`.
+    /// Returns the witness of thread `rank`.
     #[must_use]
     pub fn witness(&self, rank: usize) -> Witness<'_> {
         Witness {
@@ -50,11 +52,11 @@ impl Board {
 pub struct Early {
     /// That thread.
     pub thread: usize,
-    /// Out of which round.
+    /// The round it returned from.
     pub round: u64,
-    /// Who had not come to it.
+    /// The thread that had not arrived at it.
     pub missing: usize,
-    /// In which round that one was.
+    /// The round of that thread.
     pub missing_round: u64,
 }
 
@@ -69,29 +71,29 @@ impl fmt::Display for Early {
     }
 }
 
-/// What a thread writes and looks at.
+/// A thread's handle: writes its own round and checks others.
 #[derive(Debug)]
 pub struct Witness<'a> {
     own: &'a AtomicU64,
     board: &'a [Own],
     rank: usize,
     round: u64,
-    /// Rounds that have none of these bits are looked at.
+    /// Rounds that have none of these bits are checked.
     mask: u64,
     looks: u64,
     early: Option<Early>,
 }
 
 impl Witness<'_> {
-    /// Looks at one round in `one_in` from now on, a power of two.
+    /// Checks one round in `one_in` from now on, a power of two.
     pub fn look_at(&mut self, one_in: u64) {
         self.mask = one_in - 1;
     }
 
-    /// The thread comes to its next round.
+    /// Records that the thread arrives at its next round.
     ///
     /// # Memory ordering
-    /// Relaxed here and in [`leaves`](Witness::leaves): a barrier promises that what was written
+    /// Relaxed here and in [`leaves`](Witness::leaves). A barrier promises that what was written
     /// before is seen after it, and that promise is tested too.
     #[inline]
     pub fn comes(&mut self) {
@@ -99,7 +101,7 @@ impl Witness<'_> {
         self.own.store(self.round, Relaxed);
     }
 
-    /// The thread has been let out of the round.
+    /// Records that the thread has returned from the round.
     #[inline]
     pub fn leaves(&mut self) {
         if self.round & self.mask == 0 {
@@ -107,7 +109,7 @@ impl Witness<'_> {
         }
     }
 
-    /// Looks at one other thread, at another one each time.
+    /// Checks one other thread, another one each time.
     fn look(&mut self) {
         let threads = self.board.len();
         if threads < 2 {
@@ -123,10 +125,10 @@ impl Witness<'_> {
         }
     }
 
-    /// How many rounds were looked at; an error if one of them was left too early.
+    /// Returns how many rounds were checked, or an error if one of them was left too early.
     ///
     /// # Errors
-    /// Tells the first such round.
+    /// The first such round.
     pub fn verdict(&self) -> Result<u64, Early> {
         self.early.map_or(Ok(self.looks), Err)
     }
@@ -147,7 +149,7 @@ mod tests {
             witness.leaves();
             assert_eq!(witness.verdict(), Ok(1));
         }
-        // Looks at both others in turn, of which none has come.
+        // Checks both other threads in turn; neither has arrived.
         witnesses[1].comes();
         witnesses[1].leaves();
         let early = witnesses[1].verdict().unwrap_err();

@@ -1,53 +1,55 @@
-//! What is measured, and how its process is started.
+//! The contenders, and how their processes are started.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use throng_papers::arguments::not_allowed;
+
 use super::load::Load;
 use super::neighbours::this_program;
 use super::{exchange, rounds};
-use crate::bench::index::ways::{OURS, REFERENCE};
+use crate::bench::loops::ways::{OURS, REFERENCE};
 use crate::bench::window::Times;
 use crate::error::Error;
 
-/// What a contender is to the summary.
+/// The role of a contender in the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Of this library: held against the best reference.
+    /// Of this library: compared with the best reference.
     Ours,
-    /// What ours are held against.
+    /// A reference that ours are compared with.
     Reference,
     /// Measured beside them.
     Peer,
 }
 
-/// What is measured.
+/// An entrant of a measurement.
 #[derive(Clone, Debug)]
 pub struct Contender {
     /// Its name, as typed and printed.
     pub name: &'static str,
-    /// What it is to the summary.
+    /// Its role in the summary.
     pub role: Role,
     program: Program,
 }
 
 #[derive(Clone, Debug)]
 enum Program {
-    /// This one.
+    /// This program.
     Own,
-    /// One that `peers/run build` has made.
+    /// A program that `peers/run build` has made.
     OpenMp { path: PathBuf, settings: Settings },
 }
 
 /// Variables of the environment, and their values.
 type Settings = &'static [(&'static str, &'static str)];
 
-/// What a process is started for.
+/// The purpose of a process.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     /// To be measured.
     Measure(Times),
-    /// To be beside, for this many seconds at the longest.
+    /// To run as a neighbour, for this many seconds at the longest.
     Accompany(u64),
 }
 
@@ -59,8 +61,8 @@ impl Contender {
     /// Returns the command that runs the contender in a process.
     ///
     /// # Errors
-    /// When the system does not tell which program this is.
-    pub(super) fn command(
+    /// When the path of this program is unknown.
+    pub(crate) fn command(
         &self,
         load: Load,
         threads: usize,
@@ -90,13 +92,13 @@ fn own_command(name: &str, load: Load, threads: usize, purpose: Purpose) -> Resu
     Ok(command)
 }
 
-/// What a person may have set for programs with OpenMP.
+/// Settings of the environment for programs with OpenMP, which are removed.
 const FOREIGN_SETTINGS: [&str; 4] =
     ["OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY"];
 /// A program that is measured ends by itself after this many seconds.
 const LONGEST_RUN_S: u64 = 600;
 
-/// `peers/laps.h` says what the arguments are.
+/// Returns the command of a program with OpenMP. `peers/laps.h` describes its arguments.
 fn openmp_command(
     name: &str,
     path: &Path,
@@ -121,14 +123,14 @@ fn openmp_command(
     command
 }
 
-/// The barriers that are measured where no name is typed, besides those of OpenMP.
-pub(super) const USUAL_BARRIERS: [&str; 5] = ["std", "pthread", "barrier", "team", "hurdles"];
+/// The default barriers, besides those of OpenMP.
+pub(crate) const USUAL_BARRIERS: [&str; 5] = ["std", "pthread", "barrier", "team", "hurdles"];
 
 /// Returns all barriers, with those of OpenMP whose programs are in the folder.
 ///
 /// # Errors
 /// When there is no such program in the folder.
-pub(super) fn barriers(peers: Option<&Path>) -> Result<Vec<Contender>, Error> {
+pub(crate) fn barriers(peers: Option<&Path>) -> Result<Vec<Contender>, Error> {
     let role = |name: &str| match name {
         "std" | "pthread" => Role::Reference,
         "hurdles" | "spin" => Role::Peer,
@@ -143,8 +145,8 @@ pub(super) fn barriers(peers: Option<&Path>) -> Result<Vec<Contender>, Error> {
     Ok(all)
 }
 
-/// The programs with OpenMP, and the settings of their rows. `run` beside them measures the runtimes while
-/// they spin for ever; here they wait as they do by default, and passively.
+/// Returns the programs with OpenMP, and the settings of their rows. `peers/run` measures the
+/// runtimes while they spin for ever; here they wait with their default settings, and passively.
 fn openmp(folder: &Path) -> Result<Vec<Contender>, Error> {
     const PASSIVE: Settings = &[("OMP_WAIT_POLICY", "passive")];
     let rows: [(&'static str, &str, Settings); 4] = [
@@ -160,25 +162,25 @@ fn openmp(folder: &Path) -> Result<Vec<Contender>, Error> {
     });
     let built: Vec<Contender> = built.collect();
     if built.is_empty() {
-        return Err(Error::Value {
-            option: "--peers",
-            value: folder.display().to_string(),
-            allowed: "a folder that `crates/throng-lab/peers/run build` has made, with gcc"
-                .to_owned(),
-        });
+        return Err(not_allowed(
+            "--peers",
+            folder.display().to_string(),
+            "a folder that `crates/throng-lab/peers/run build` has made, with gcc",
+        )
+        .into());
     }
     Ok(built)
 }
 
 /// Returns all queues.
-pub(super) fn queues() -> Vec<Contender> {
+pub(crate) fn queues() -> Vec<Contender> {
     let role =
         |name: &str| if name.starts_with("crossbeam") { Role::Reference } else { Role::Ours };
     exchange::all().into_iter().map(|queue| Contender::own(queue.name, role(queue.name))).collect()
 }
 
 /// Returns the loops of rayon and of the library.
-pub(super) fn loops() -> Vec<Contender> {
+pub(crate) fn loops() -> Vec<Contender> {
     vec![Contender::own(REFERENCE.name(), Role::Reference), Contender::own(OURS.name(), Role::Ours)]
 }
 

@@ -1,6 +1,8 @@
-//! All runs, in their order, until the time is up.
+//! Makes all runs, in their order, until the time is up.
 
 use std::time::{Duration, Instant};
+
+use throng_papers::output;
 
 use super::contenders::{Contender, Purpose};
 use super::load::Load;
@@ -10,15 +12,14 @@ use super::process::{self, Ended};
 use super::setting::Setting;
 use super::{Found, Sample};
 use crate::error::{self, Error};
-use crate::output;
 
-/// A run may take this many times as long as planned, and [`PATIENCE`] more. What took longer is not tried
-/// again in the same place.
+/// A run may take this many times as long as planned, and [`PATIENCE`] more. A contender that took
+/// longer is not tried again at the same place.
 const SLOWNESS: u32 = 4;
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Makes all runs. A repetition begins only if there is time for all of it, except the first one, which is
-/// broken off when the time is up.
+/// Makes all runs. A repetition begins only if there is time for all of it, except the first one,
+/// which is interrupted when the time is up.
 pub(super) fn measure_all(plan: &BesidePlan) -> Result<Vec<Sample>, Error> {
     let progress = output::progress_bar(plan.runs() * plan.repetitions);
     let deadline = Instant::now() + plan.budget;
@@ -42,7 +43,7 @@ struct Course<'a> {
     progress: indicatif::ProgressBar,
 }
 
-/// What is measured in which place.
+/// A contender at a place.
 #[derive(Clone, Copy)]
 struct Run<'a> {
     contender: &'a Contender,
@@ -66,9 +67,9 @@ impl Course<'_> {
                 if Instant::now() > self.deadline {
                     return Ok(true);
                 }
-                // Again at each place: what the machine gives may drift.
+                // Measured again at each place: the share of the machine may drift.
                 let alone = neighbours.speed_alone(plan.times.measure);
-                // No contender always follows the same one.
+                // Rotated, so that no contender always follows the same one.
                 let mut contenders: Vec<&Contender> = plan.contenders.iter().collect();
                 contenders.rotate_left(repetition % plan.contenders.len());
                 for contender in contenders {
@@ -110,7 +111,7 @@ impl Course<'_> {
         })
     }
 
-    /// How long one run may take.
+    /// Returns the longest time of a run.
     fn limit(&self) -> Duration {
         (self.plan.times.warm_up + self.plan.times.measure) * SLOWNESS + PATIENCE
     }

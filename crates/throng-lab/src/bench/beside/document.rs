@@ -1,4 +1,4 @@
-//! Every single number, for other programs.
+//! Writes every single number, for other programs.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use super::plan::BesidePlan;
 use super::summary::{Cell, Ratio, Summary};
 use crate::bench::setup::Setup;
 
-/// What is written, in the order of the fields.
+/// The JSON output, in the order of the fields.
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
     throng: &'static str,
@@ -96,7 +96,7 @@ pub(super) fn csv(samples: &[Sample]) -> String {
         row
     };
     let rows: Vec<Vec<String>> = samples.iter().map(row).collect();
-    crate::csv::csv(&header, &rows)
+    throng_papers::csv::csv(&header, &rows)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! Items that go from thread to thread through queues, in a process of their own: ping-pong and streams.
+//! Passes items from thread to thread through queues, in a process of its own: ping-pong and
+//! streams.
 //!
-//! In both, threads wait for items: they pop while there is none. An item is the time of its push, so that
-//! the thread that pops it can tell how long it was on its way.
+//! In both, threads wait for items by popping. An item is the time of its push, so that the thread
+//! that pops it knows how long it was on its way.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -12,24 +13,25 @@ use throng::{Pool, Queue};
 
 use super::laps::{Audience, Laps, Measured, Span, measured};
 use super::progress::{EVERY, Publisher};
-use crate::bench::crew::{self, CrewFailure};
 use crate::bench::latency::Recorder;
 use crate::bench::pace::SteadyWork;
 use crate::bench::queues::check::Wrong;
+use crate::bench::queues::check::failed;
 use crate::bench::queues::items::STOP;
 use crate::bench::queues::mixes::{Role, spread};
 use crate::bench::queues::peers::CrossbeamChannel;
 use crate::bench::queues::seats::{Exchange, Seat};
+use crate::bench::together::{self};
 use crate::bench::window::{Phase, Times, Window};
 use crate::error::Error;
 
-/// The room of queues that have a bound.
+/// Capacity of bounded queues.
 const ROOM: usize = 1024;
 
-/// What a run ends with.
+/// The result of a run.
 type Outcome = Result<Option<Measured>, Error>;
 
-/// A queue that is measured.
+/// A queue to be measured.
 #[derive(Clone, Copy)]
 pub(super) struct Contender {
     /// Its name.
@@ -66,7 +68,7 @@ impl Contender {
     /// Sends an item there and back, again and again.
     ///
     /// # Errors
-    /// When threads cannot be had, or another item comes back.
+    /// When threads cannot be started, or another item comes back.
     pub(super) fn ping_pong(&self, audience: Audience) -> Outcome {
         (self.ping_pong)(self, audience)
     }
@@ -74,20 +76,13 @@ impl Contender {
     /// Sends a stream of items from half of the threads to the others.
     ///
     /// # Errors
-    /// When threads cannot be had, or other items come out than went in.
+    /// When threads cannot be started, or other items come out than went in.
     pub(super) fn stream(&self, threads: usize, work_ns: u32, audience: Audience) -> Outcome {
         (self.stream)(self, threads, work_ns, audience)
     }
 
-    fn spawn_failure(&self, failure: CrewFailure, threads: usize) -> Error {
-        match failure {
-            CrewFailure::Spawn(source) => Error::Spawn { threads, source },
-            CrewFailure::Panicked => Error::Panicked { method: self.name, threads },
-        }
-    }
-
     fn wrong(&self, threads: usize, load: &str, wrong: Wrong) -> Error {
-        Error::Mixed { method: self.name, load: load.to_owned(), threads, wrong }
+        failed(self.name, load, threads, wrong)
     }
 }
 
@@ -130,8 +125,8 @@ fn ping_pong<Q: Exchange<u64>>(queue: &Contender, audience: Audience) -> Outcome
     };
     type Task<'a> = Box<dyn FnOnce() -> Result<Option<Measured>, Wrong> + Send + 'a>;
     let tasks: [Task<'_>; 2] = [Box::new(ping), Box::new(pong)];
-    let results = crew::run(window, tasks.into_iter(), || {})
-        .map_err(|failure| queue.spawn_failure(failure, 2))?;
+    let results = together::run(window, tasks.into_iter(), || {})
+        .map_err(|failure| failure.explain(queue.name, 2))?;
     let mut measured = None;
     for result in results {
         let result = result.map_err(|wrong| queue.wrong(2, "ping-pong", wrong))?;
@@ -140,22 +135,22 @@ fn ping_pong<Q: Exchange<u64>>(queue: &Contender, audience: Audience) -> Outcome
     Ok(measured)
 }
 
-/// How many items a thread has moved, alone on its line.
+/// Number of items a thread has moved, alone on its line.
 #[derive(Default)]
 #[repr(align(128))]
 struct Moved(AtomicU64);
 
-/// What the threads of a stream share besides the queue.
+/// State shared by the threads of a stream besides the queue.
 struct Stream {
     start: Instant,
     work: SteadyWork,
     is_measuring: AtomicBool,
     is_over: AtomicBool,
-    /// By consumer.
+    /// Items popped, by consumer.
     popped: Vec<Moved>,
 }
 
-/// What a thread of a stream ends with. The sum is of the items, and wraps.
+/// The result of a thread of a stream. The sum is of the items, and wraps.
 #[derive(Default)]
 struct Ended {
     pushed: u64,
@@ -202,15 +197,15 @@ fn stream<Q: Exchange<u64>>(
     });
     debug_assert!(spread(threads / 2, threads).contains(&Role::Producer));
     let mut times = None;
-    let all = crew::run(window, tasks, || times = stream.conduct(&mut audience))
-        .map_err(|failure| queue.spawn_failure(failure, threads))?;
+    let all = together::run(window, tasks, || times = stream.conduct(&mut audience))
+        .map_err(|failure| failure.explain(queue.name, threads))?;
     check::<Q>(exchange, &all).map_err(|wrong| queue.wrong(threads, "a stream", wrong))?;
     let recorders: Vec<Recorder> = all.into_iter().filter_map(|one| one.latencies).collect();
     Ok(times.and_then(|times| measured(times, times.0, recorders.iter())))
 }
 
-/// Whether what came out is what went in. An unordered queue may hand out the signs to stop before the last
-/// items, which are then still in it.
+/// Returns whether the popped items are those pushed. An unordered queue may hand out the stop
+/// signs before the last items, which are then still in it.
 fn check<Q: Exchange<u64>>(exchange: &Q, all: &[Ended]) -> Result<(), Wrong> {
     let mut left = Ended::default();
     let mut seat = exchange.seat(true);
@@ -232,7 +227,7 @@ fn check<Q: Exchange<u64>>(exchange: &Q, all: &[Ended]) -> Result<(), Wrong> {
 }
 
 impl Stream {
-    /// The time since the start.
+    /// Returns the nanoseconds since the start.
     fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64
     }
@@ -270,8 +265,8 @@ impl Stream {
         self.popped.iter().map(|moved| moved.0.load(Relaxed)).sum()
     }
 
-    /// Keeps the time, on a thread that neither pushes nor pops. Returns how long was measured and the time on
-    /// cores meanwhile, or [`None`] from a neighbour.
+    /// Keeps the time, on a thread that neither pushes nor pops. Returns the measured time and the
+    /// processor time used meanwhile, or [`None`] from a neighbour.
     fn conduct(&self, audience: &mut Audience) -> Option<(Duration, Duration)> {
         let times = match audience {
             Audience::Lab(times) => Some(self.measure(*times)),
@@ -288,7 +283,7 @@ impl Stream {
         thread::sleep(times.warm_up);
         let span = Span::begin();
         self.is_measuring.store(true, Release);
-        // Each consumer may have looked just before that, and so not record its next item.
+        // Each consumer may have checked just before that, and so not record its next item.
         let first = self.popped() + self.popped.len() as u64 + 1;
         thread::sleep(times.measure);
         while self.popped() < first {

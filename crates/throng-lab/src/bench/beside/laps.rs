@@ -1,11 +1,11 @@
-//! The measured process: its phases, the time of each operation, and what it tells the lab.
+//! The measured process: its phases, the time of each operation, and its messages to the lab.
 //!
 //! ```text
 //! warming up | "measuring" | operations, each one timed | "measured" | the numbers, as JSON
 //! ```
 //!
-//! The lab reads these lines as they come, and reads how far the neighbours are at the first two. A process
-//! that is a neighbour itself publishes its progress instead, and never measures.
+//! The lab reads these lines as they come, and reads the neighbours' progress at the first two. A
+//! process that is a neighbour publishes its own progress instead, and never measures.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -17,36 +17,37 @@ use super::progress::Publisher;
 use crate::bench::latency::{Latency, Recorder};
 use crate::bench::window::Times;
 
-/// The line before the time that is measured.
+/// The line before the measured time.
 pub(super) const MEASURING: &str = "measuring";
 /// The line after it.
 pub(super) const MEASURED: &str = "measured";
 
-/// What one process measured.
+/// The results of one process.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Measured {
-    /// How many operations were measured.
+    /// Number of measured operations.
     pub operations: u64,
-    /// How long one took, the mean.
+    /// Mean nanoseconds of an operation.
     pub ns: f64,
-    /// How long single ones took. Of a stream: from before the push of an item to after its pop.
+    /// Latencies of single operations. In a stream: from before the push of an item to after its
+    /// pop.
     pub latency: Latency,
-    /// How long was measured.
+    /// Measured time in seconds.
     pub seconds: f64,
-    /// How much time on cores the process used meanwhile.
+    /// Processor time that the process used meanwhile, in seconds.
     pub cpu_seconds: f64,
 }
 
-/// For whom a process works.
+/// The reader of a process's results.
 #[derive(Debug)]
 pub(super) enum Audience {
-    /// It is measured, for these times.
+    /// The lab, which measures it for these times.
     Lab(Times),
-    /// It is a neighbour.
+    /// The lab, which reads the progress of a neighbour.
     Progress(Publisher),
 }
 
-/// The time that is measured.
+/// The measured time.
 #[derive(Debug)]
 pub(super) struct Span {
     began: Instant,
@@ -54,13 +55,13 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Begins now, and says so.
+    /// Begins now, and prints [`MEASURING`].
     pub(super) fn begin() -> Self {
         say(MEASURING);
         Span { cpu_before: cpu_time(), began: Instant::now() }
     }
 
-    /// Ends now, and says so. Returns how long it was, and the time used on cores.
+    /// Ends now, and prints [`MEASURED`]. Returns its length, and the processor time used.
     pub(super) fn end(&self) -> (Duration, Duration) {
         let times = (self.began.elapsed(), cpu_time().saturating_sub(self.cpu_before));
         say(MEASURED);
@@ -68,19 +69,19 @@ impl Span {
     }
 }
 
-/// Prints a line. A lab that does not read any more has ended this process, or will.
+/// Prints a line. If the lab no longer reads, it has ended this process, or will.
 pub(in crate::bench) fn say(line: &str) {
     let mut stdout = io::stdout().lock();
     let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
 }
 
-/// The processor time of all threads of this process.
+/// Returns the processor time of all threads of this process.
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
 }
 
-/// Operations that one thread times, one after the other.
+/// Times the consecutive operations of one thread.
 #[derive(Debug)]
 pub(super) struct Laps {
     audience: Audience,
@@ -93,7 +94,7 @@ pub(super) struct Laps {
 }
 
 impl Laps {
-    /// Begins to warm up.
+    /// Begins the warm-up.
     pub(super) fn new(audience: Audience) -> Self {
         let now = Instant::now();
         Laps {
@@ -107,12 +108,12 @@ impl Laps {
         }
     }
 
-    /// An operation begins only now: the time since the last one belongs to none.
+    /// Begins an operation now; the time since the last one is not counted.
     pub(super) fn restart(&mut self) {
         self.last = Instant::now();
     }
 
-    /// An operation is over, and the next one begins. Returns whether it was the last one to measure.
+    /// Ends an operation and begins the next one. Returns whether it was the last one to measure.
     pub(super) fn lap(&mut self) -> bool {
         let now = Instant::now();
         let lap = now.saturating_duration_since(self.last);
@@ -137,14 +138,14 @@ impl Laps {
         true
     }
 
-    /// Returns what was measured, or [`None`] from a neighbour.
+    /// Returns the results, or [`None`] from a neighbour.
     pub(super) fn measured(self) -> Option<Measured> {
         self.measured
     }
 }
 
-/// Returns the numbers of a span in which these recorders recorded every operation and all operations took
-/// `sum`, or [`None`] if there was no operation.
+/// Returns the results of a span in which these recorders recorded every operation and all
+/// operations took `sum`, or [`None`] if there was no operation.
 pub(super) fn measured<'a>(
     (time, cpu): (Duration, Duration),
     sum: Duration,
@@ -179,7 +180,7 @@ mod tests {
             }
         }
         let measured = laps.measured().unwrap();
-        assert!(measured.operations < rounds, "the first one was warming up");
+        assert!(measured.operations < rounds, "the first one was warm-up");
         let in_laps = measured.ns * measured.operations as f64 / 1e9;
         assert!(measured.seconds >= 0.02 && in_laps < 0.9 * measured.seconds, "{measured:?}");
         assert!(measured.latency.p50_ns >= 1e6 * 0.99, "{measured:?}");

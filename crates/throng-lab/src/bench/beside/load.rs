@@ -1,34 +1,35 @@
-//! What is done in one run: the loads of barriers, queues and loops.
+//! The loads of a run: those of barriers, queues and loops.
 
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::bench::index::plan::Size;
-use crate::bench::index::work::Shape;
-use crate::numbers::grouped;
+use throng_papers::numbers::grouped;
+
+use crate::bench::loops::work::Shape;
+use crate::bench::loops::work::Size;
 
 /// A load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// Threads meet at a barrier, round after round.
     Rounds {
-        /// What each thread works before each round.
+        /// Work of each thread before each round, in nanoseconds.
         work_ns: u32,
     },
     /// One item goes from one thread to another through a queue, and back through a second queue.
     PingPong,
     /// Half of the threads push into a queue, the others pop.
     Stream {
-        /// What a thread works before each push.
+        /// Work of a thread before each push, in nanoseconds.
         work_ns: u32,
     },
     /// The indices of a loop are shared out, loop after loop.
     Loop {
-        /// Which indices take long.
+        /// The distribution of work over the indices.
         shape: Shape,
-        /// How many there are, and how long they take together.
+        /// Number of indices, and the work of all together.
         size: Size,
-        /// How long the calling thread does something else between two loops.
+        /// Other work of the calling thread between two loops.
         gap: Duration,
     },
 }
@@ -68,7 +69,7 @@ impl Load {
         }
     }
 
-    /// Returns what it is, for the line above a table.
+    /// Describes the load, for the line above a table.
     #[must_use]
     pub fn in_words(self) -> String {
         match self {
@@ -93,7 +94,7 @@ impl Load {
         }
     }
 
-    /// Returns what one operation is.
+    /// Returns the name of one operation.
     #[must_use]
     pub const fn operation(self) -> &'static str {
         match self {
@@ -104,7 +105,7 @@ impl Load {
         }
     }
 
-    /// Returns the numbers of threads, of those asked for, on which it can be measured.
+    /// Returns the numbers of threads in `asked` on which it can be measured.
     #[must_use]
     pub fn threads(self, asked: &[usize]) -> Vec<usize> {
         match self {

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::laps::{Audience, Laps, Measured};
-use crate::bench::index::pass;
-use crate::bench::index::plan::Size;
-use crate::bench::index::ways::Way;
-use crate::bench::index::work::{self, Shape, Work};
+use crate::bench::loops::pass;
+use crate::bench::loops::ways::Way;
+use crate::bench::loops::work::Size;
+use crate::bench::loops::work::{self, Shape, Work};
 use crate::error::Error;
 
 /// Returns the way of this name.
@@ -14,10 +14,10 @@ pub(super) fn find(name: &str) -> Option<Way> {
     Way::ALL.into_iter().find(|way| way.name() == name)
 }
 
-/// Does the same loop again and again.
+/// Runs the same loop again and again.
 ///
 /// # Errors
-/// When an index was not done exactly once in each loop, or threads cannot be had.
+/// When an index was not done exactly once in each loop, or the system refuses a thread.
 pub(super) fn run(
     way: Way,
     threads: usize,
@@ -42,6 +42,6 @@ pub(super) fn run(
         }
     })?;
     let method = way.name();
-    work.check(loops).map_err(|wrong| Error::NotOnce { method, threads, wrong })?;
+    work.check(loops).map_err(|wrong| wrong.of(method, threads))?;
     Ok(laps.measured())
 }

@@ -1,10 +1,11 @@
-//! `throng bench barriers`, `queues` and `loop` with `--neighbours`: what is measured while other processes
-//! want the cores, too.
+//! `throng bench barriers`, `queues` and `loop` with `--neighbours`: measures while other processes
+//! compete for the cores.
 //!
-//! Every run is a process of its own, so that what one run has learned of the machine is not known to the
-//! next, and programs in C are measured in the same way. In each repetition every setting (a number of busy
-//! neighbours, or a copy of what is measured) is set up once, and under it every contender runs at every
-//! place (a load and a number of threads), one contender after the other.
+//! Every run is a process of its own, so that it has learned nothing of the machine from the run
+//! before, and programs in C are measured in the same way. A *setting* is a number of busy
+//! neighbours, or a copy of what is measured. A *place* is a load and a number of threads. Each
+//! repetition sets up every setting once, and under it runs every contender at every place, one
+//! after the other.
 //!
 //! ```text
 //! lab          | neighbours start | they run alone |        |       beside       |
@@ -17,7 +18,7 @@
 //! | [`load`] | what is done in a run |
 //! | [`setting`] | what is beside it |
 //! | [`contenders`] | what is measured, and how its process is started |
-//! | [`plan`] | the arguments, resolved and checked |
+//! | [`plan`] | what is measured, and how |
 //! | `course` | all runs, in their order |
 //! | `process` | one measured process, as the lab sees it |
 //! | `neighbours`, `progress` | processes that are beside, and how far they have come |
@@ -34,7 +35,7 @@ mod exchange;
 pub(super) mod laps;
 pub mod load;
 mod loops;
-mod neighbours;
+pub(crate) mod neighbours;
 pub mod part;
 pub mod plan;
 pub(super) mod process;
@@ -45,6 +46,7 @@ pub mod setting;
 pub mod summary;
 
 use serde::Serialize;
+use throng_papers::output;
 
 use super::setup::{Pinning, Setup};
 use crate::error::Error;
@@ -59,37 +61,38 @@ use summary::Summary;
 pub struct Sample {
     /// The load, as text.
     pub load: String,
-    /// On how many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// What was beside it.
+    /// The processes beside it.
     pub neighbours: Setting,
-    /// What was measured.
+    /// The contender.
     pub method: &'static str,
-    /// In which repetition, from 0.
+    /// Number of the repetition, from 0.
     pub repetition: usize,
-    /// What came out, or [`None`] if it took too long.
+    /// The result, or [`None`] if it took too long.
     #[serde(flatten)]
     pub found: Option<Found>,
 }
 
-/// What came out of a run.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Found {
-    /// What the process measured.
+    /// The results of the process.
     #[serde(flatten)]
     pub measured: Measured,
-    /// How many cores the process kept busy, the mean.
+    /// Mean number of cores that the process kept busy.
     pub cores_used: f64,
-    /// The speed of the neighbours, as a part of their speed when only they run. [`None`] without neighbours.
+    /// The speed of the neighbours, as a part of their speed when only they run. [`None`] without
+    /// neighbours.
     pub neighbours_keep: Option<f64>,
 }
 
-/// Measures beside neighbours and says what came out.
+/// Measures beside neighbours and reports.
 ///
 /// # Errors
-/// When a structure fails its check, processes cannot be had or a result cannot be written.
+/// When a structure fails its check, processes cannot be started or a result cannot be written.
 pub fn beside(mut plan: BesidePlan) -> Result<(), Error> {
-    // Neighbours go where there is room; so must the threads beside them.
+    // Neighbours are not pinned, so the threads beside them must not be either.
     let setup = Setup::look(&Pinning::none());
     let samples = course::measure_all(&plan)?;
     let summary = Summary::of(&plan, &samples);
@@ -98,5 +101,5 @@ pub fn beside(mut plan: BesidePlan) -> Result<(), Error> {
         csv.write(&document::csv(&samples))?;
     }
     let json = plan.json.take();
-    super::publish(&text, json, &document::Document::new(&plan, &setup, &samples, &summary))
+    Ok(output::publish(&text, json, &document::Document::new(&plan, &setup, &samples, &summary))?)
 }

@@ -1,4 +1,4 @@
-//! Busy processes beside a measurement, and how fast they are.
+//! Busy processes beside a measurement, and their speed.
 
 use std::env;
 use std::hint::black_box;
@@ -10,22 +10,22 @@ use std::time::{Duration, Instant};
 use super::progress::{EVERY, Progress, Publisher};
 use crate::error::Error;
 
-/// The most neighbours that can be had.
-pub(super) const MOST: usize = 1024;
-/// All neighbours have begun after this time, or they never will.
+/// Largest number of neighbours.
+pub(crate) const MOST: usize = 1024;
+/// Time after which a neighbour that has not begun never will.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A process has this long to end in good order before it is killed. (LLVM's OpenMP keeps a file in memory as
-/// long as a process lives, and leaves it behind when that is killed.)
+/// Time for a process to end in good order before it is killed. (LLVM's OpenMP keeps a file in
+/// memory as long as a process lives, and leaves it behind when the process is killed.)
 const GRACE: Duration = Duration::from_millis(300);
 
-/// A process that ends with this value.
+/// A process that is ended when this value is dropped.
 #[derive(Debug)]
-pub(super) struct Process(pub(super) Child);
+pub(crate) struct Process(pub(crate) Child);
 
 impl Process {
-    /// Starts a process. It ends when its standard input ends: when the lab has ended, however that came.
-    pub(super) fn start(command: &mut Command, stdout: Stdio) -> Result<Self, Error> {
+    /// Starts a process. It ends when its standard input ends, which happens however the lab ends.
+    pub(crate) fn start(command: &mut Command, stdout: Stdio) -> Result<Self, Error> {
         let started = command.stdin(Stdio::piped()).stdout(stdout).spawn();
         started.map(Process).map_err(Error::Neighbour)
     }
@@ -33,7 +33,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It ends with its standard input.
+        // The process ends with its standard input.
         drop(self.0.stdin.take());
         let start = Instant::now();
         while start.elapsed() < GRACE {
@@ -42,19 +42,19 @@ impl Drop for Process {
             }
             thread::sleep(Duration::from_micros(200));
         }
-        // Errors mean that it has ended already.
+        // An error means that it has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Processes that are busy for as long as this lives.
+/// Processes that are busy as long as this lives.
 #[derive(Debug)]
-pub(super) struct Neighbours(Vec<(Process, Progress)>);
+pub(crate) struct Neighbours(Vec<(Process, Progress)>);
 
-/// How far all neighbours together had come at some time.
+/// The progress of all neighbours together at some time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reading {
+pub(crate) struct Reading {
     at: Instant,
     done: u64,
 }
@@ -64,7 +64,7 @@ impl Neighbours {
     ///
     /// # Errors
     /// When a process cannot be started. The others are ended.
-    pub(super) fn computing(count: usize, life: Duration) -> Result<Self, Error> {
+    pub(crate) fn computing(count: usize, life: Duration) -> Result<Self, Error> {
         let command = || {
             let mut command = this_program()?;
             command.args(["part", "neighbour", &(life.as_secs() + 1).to_string()]);
@@ -77,7 +77,7 @@ impl Neighbours {
     ///
     /// # Errors
     /// When a process cannot be started. The others are ended.
-    pub(super) fn start(
+    pub(crate) fn start(
         commands: impl Iterator<Item = Result<Command, Error>>,
     ) -> Result<Self, Error> {
         let mut neighbours = Neighbours(Vec::new());
@@ -89,8 +89,8 @@ impl Neighbours {
         Ok(neighbours)
     }
 
-    /// Waits until every neighbour is busy. Returns whether that was so after some seconds.
-    pub(super) fn await_start(&self) -> bool {
+    /// Waits until every neighbour is busy. Returns whether that happened within some seconds.
+    pub(crate) fn await_start(&self) -> bool {
         let start = Instant::now();
         while !self.0.iter().all(|(_, progress)| progress.read() > 0) {
             if start.elapsed() > PATIENCE {
@@ -101,15 +101,16 @@ impl Neighbours {
         true
     }
 
-    /// Reads how far they have come.
-    pub(super) fn read(&self) -> Reading {
+    /// Reads their progress.
+    pub(crate) fn read(&self) -> Reading {
         let done = self.0.iter().map(|(_, progress)| progress.read()).sum();
         Reading { at: Instant::now(), done }
     }
 
-    /// Returns how much they do in a second while nothing else happens for this time, or longer if they have
-    /// done nothing by then. [`None`] if there is no neighbour, or if they do nothing for some seconds.
-    pub(super) fn speed_alone(&self, time: Duration) -> Option<f64> {
+    /// Returns their work in a second while nothing else happens for `time`, or longer if they have
+    /// done nothing by then. [`None`] if there is no neighbour, or if they do nothing for some
+    /// seconds.
+    pub(crate) fn speed_alone(&self, time: Duration) -> Option<f64> {
         if self.0.is_empty() {
             return None;
         }
@@ -129,8 +130,8 @@ impl Neighbours {
 }
 
 impl Reading {
-    /// Returns how much was done in a second since an earlier reading.
-    pub(super) fn speed_since(self, earlier: Reading) -> f64 {
+    /// Returns the work in a second since an earlier reading.
+    pub(crate) fn speed_since(self, earlier: Reading) -> f64 {
         let seconds = self.at.saturating_duration_since(earlier.at).as_secs_f64();
         self.done.saturating_sub(earlier.done) as f64 / seconds.max(1e-9)
     }
@@ -139,16 +140,16 @@ impl Reading {
 /// Returns the command that starts this program.
 ///
 /// # Errors
-/// When the system does not tell which program this is.
+/// When the path of this program is unknown.
 pub(in crate::bench) fn this_program() -> Result<Command, Error> {
     env::current_exe().map(Command::new).map_err(Error::Neighbour)
 }
 
-/// Ends the process when its standard input ends: the lab that wanted the process has ended.
+/// Ends the process when its standard input ends, because then the lab that started it has ended.
 ///
 /// # Errors
-/// When there is no thread to watch with.
-pub(super) fn end_with_stdin() -> io::Result<()> {
+/// When the system refuses a thread.
+pub(crate) fn end_with_stdin() -> io::Result<()> {
     let watch = || {
         let _ = io::stdin().read_to_end(&mut Vec::new());
         process::exit(0);
@@ -156,15 +157,15 @@ pub(super) fn end_with_stdin() -> io::Result<()> {
     thread::Builder::new().spawn(watch).map(drop)
 }
 
-/// Steps between two looks at the time: some 80 us.
+/// Steps between two readings of the clock: some 80 us.
 const STEPS: u32 = 1 << 16;
 
 /// Computes until standard input ends, for `life` at the longest, and publishes how many blocks of steps
 /// were done.
 ///
 /// # Errors
-/// When standard output cannot be had, or no thread to watch standard input.
-pub(super) fn compute(life: Duration) -> Result<(), Error> {
+/// When standard output cannot be used, or the system refuses a thread to watch standard input.
+pub(crate) fn compute(life: Duration) -> Result<(), Error> {
     end_with_stdin().map_err(Error::Neighbour)?;
     let mut publisher = Publisher::on_stdout(life).map_err(Error::Neighbour)?;
     let mut number = 1_u64;
@@ -182,7 +183,7 @@ pub(super) fn compute(life: Duration) -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    /// A process that writes 8 bytes to its standard output and stays.
+    /// Returns a process that writes 8 bytes to its standard output and stays.
     fn writer() -> Result<Command, Error> {
         let mut command = Command::new("sh");
         command.args(["-c", "printf 1234567; printf '\\001'; exec cat"]);

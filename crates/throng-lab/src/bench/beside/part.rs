@@ -4,47 +4,51 @@ use std::panic;
 use std::process;
 use std::time::Duration;
 
+use throng_papers::arguments::not_allowed;
+use throng_papers::output;
+
 use super::laps::{Audience, Measured, say};
 use super::load::Load;
-use super::neighbours::{compute, end_with_stdin};
+use super::neighbours::end_with_stdin;
 use super::progress::Publisher;
 use super::{exchange, loops, rounds};
-use crate::bench::start;
 use crate::bench::window::Times;
-use crate::cli::{Part, RunArguments};
 use crate::error::Error;
-use crate::output;
 
-/// Does the part of a benchmark that a process was started for.
-///
-/// # Errors
-/// When a structure fails its check, threads cannot be had, or the part is unknown.
-pub fn part(part: &Part) -> Result<(), Error> {
-    match part {
-        Part::Neighbour { seconds } => compute(Duration::from_secs(*seconds)),
-        Part::Run(typed) => run(typed),
-        Part::Start { structure, method } => start::part(structure, method),
-    }
+/// One run, as it was asked for.
+#[derive(Debug)]
+pub struct Asked<'a> {
+    /// The load, as text.
+    pub load: &'a str,
+    /// The method.
+    pub method: &'a str,
+    /// On how many threads.
+    pub threads: usize,
+    /// How long it is measured.
+    pub times: Times,
+    /// Run for this many seconds instead, and write how far that has come to standard output, which is a file.
+    pub endless: Option<u64>,
 }
 
-fn run(typed: &RunArguments) -> Result<(), Error> {
+/// Measures one method under one load.
+///
+/// # Errors
+/// When a structure fails its check, threads cannot be had, or a name is unknown.
+pub fn run(asked: &Asked<'_>) -> Result<(), Error> {
     end_with_stdin().map_err(Error::Neighbour)?;
     // Threads that wait for one that has panicked would wait for ever.
     panic::set_hook(Box::new(|panic| {
         output::say(&format!("error: {panic}\n"));
         process::exit(1);
     }));
-    let load = Load::of(&typed.load).ok_or_else(|| unknown("LOAD", &typed.load))?;
-    let audience = match typed.endless {
+    let load = Load::of(asked.load).ok_or_else(|| unknown("LOAD", asked.load))?;
+    let audience = match asked.endless {
         Some(seconds) => Audience::Progress(
             Publisher::on_stdout(Duration::from_secs(seconds)).map_err(Error::Neighbour)?,
         ),
-        None => Audience::Lab(Times {
-            warm_up: Duration::from_micros(typed.warm_up_us),
-            measure: Duration::from_micros(typed.measure_us),
-        }),
+        None => Audience::Lab(asked.times),
     };
-    let measured = measure(load, &typed.method, typed.threads, audience)?;
+    let measured = measure(load, asked.method, asked.threads, audience)?;
     if let Some(measured) = measured {
         let numbers = serde_json::to_string(&measured).expect("numbers can always be written");
         say(&numbers);
@@ -75,10 +79,10 @@ fn measure(
     }
 }
 
-/// Nothing has this name. Only `throng bench` types these.
+/// Returns the error for an unknown name. Only `throng bench` passes such names.
 pub(in crate::bench) fn unknown(option: &'static str, value: &str) -> Error {
     let allowed = "what `throng bench` passes to its processes".to_owned();
-    Error::Value { option, value: value.to_owned(), allowed }
+    not_allowed(option, value, allowed).into()
 }
 
 #[cfg(test)]
@@ -120,7 +124,7 @@ mod tests {
     fn rounds_with_work_take_longer() {
         let load = Load::Rounds { work_ns: 200_000 };
         let measured = measure(load, "barrier", 2, for_ms(3)).unwrap().unwrap();
-        // Less than the 200 us where the calibration was disturbed.
+        // Less than the 200 us in case the calibration was disturbed.
         assert!(measured.ns > 50_000.0, "{measured:?}");
     }
 

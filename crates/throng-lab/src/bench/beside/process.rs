@@ -1,4 +1,4 @@
-//! One measured process, as the lab sees it: its lines as they come, and an end in time.
+//! A measured process, as the lab sees it: reads its lines as they come, and ends it in time.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -15,16 +15,16 @@ use crate::error::Error;
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::bench) enum Ended<T> {
-    /// With numbers.
+    /// With results.
     Well(T),
     /// It took longer than the limit and was killed, or did nothing while it was measured.
     TooSlow,
-    /// It failed, and has said why on standard error.
+    /// It failed, and printed the reason to standard error.
     Failed,
 }
 
-/// Runs a process to its end, which is at most `limit` away. Calls `at_line` when the time that is measured
-/// begins and when it ends.
+/// Runs a process for at most `limit`. Calls `at_line` when the measured time begins and when it
+/// ends.
 ///
 /// # Errors
 /// When the process cannot be started.
@@ -53,7 +53,7 @@ pub(in crate::bench) fn run<T: DeserializeOwned>(
     })
 }
 
-/// The lines of a process, read by a thread that ends with the process.
+/// Reads the lines of a process, on a thread that ends with the process.
 fn lines_of(process: &mut Process) -> Receiver<String> {
     let (sender, receiver) = channel();
     if let Some(stdout) = process.0.stdout.take() {

@@ -1,8 +1,9 @@
-//! How far a process has come: a number in a file without a name, which the process writes and the lab
-//! reads.
+//! The progress of a process: a number in a file without a name, which the process writes and the
+//! lab reads.
 //!
-//! The file is the standard output of the process. A write takes about half a microsecond, so a process
-//! writes at most once in [`EVERY`]. The file lies in memory where the system has a folder for that.
+//! The file is the standard output of the process. A write takes about half a microsecond, so a
+//! process writes at most once in [`EVERY`]. The file is in memory where the system has a folder
+//! for that.
 
 use std::env;
 use std::fs::{self, File};
@@ -15,10 +16,10 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// A process writes its number at most once in this time.
+/// Shortest time between two writes of a process.
 pub(super) const EVERY: Duration = Duration::from_millis(1);
 
-/// The lab's end: reads the number.
+/// The lab's end, which reads the number.
 #[derive(Debug)]
 pub(super) struct Progress(File);
 
@@ -26,7 +27,8 @@ pub(super) struct Progress(File);
 const IN_MEMORY: &str = "/dev/shm";
 
 impl Progress {
-    /// Makes a file and takes its name away, so that it goes with the last process that has it open.
+    /// Makes a file and removes its name, so that it vanishes with the last process that has it
+    /// open.
     pub(super) fn new() -> io::Result<Self> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let in_memory = Path::new(IN_MEMORY);
@@ -38,12 +40,12 @@ impl Progress {
         Ok(Progress(file))
     }
 
-    /// Returns the other end, to be the standard output of a process.
+    /// Returns the other end, for the standard output of a process.
     pub(super) fn writer(&self) -> io::Result<File> {
         self.0.try_clone()
     }
 
-    /// Returns the number, 0 as long as none was written.
+    /// Returns the number, or 0 if none was written.
     pub(super) fn read(&self) -> u64 {
         let mut bytes = [0; size_of::<u64>()];
         match self.0.read_exact_at(&mut bytes, 0) {
@@ -53,7 +55,7 @@ impl Progress {
     }
 }
 
-/// The end of the process: counts, and writes the number now and then.
+/// The process's end: counts, and writes the number now and then.
 #[derive(Debug)]
 pub(super) struct Publisher {
     file: File,
@@ -73,7 +75,7 @@ impl Publisher {
         Publisher { file, done: 0, written: now, end: now + time }
     }
 
-    /// Counts `count` more at the time `now`. Returns whether the process must end.
+    /// Adds `count` at the time `now`. Returns whether the process must end.
     pub(super) fn add(&mut self, count: u64, now: Instant) -> bool {
         self.done += count;
         if now.saturating_duration_since(self.written) < EVERY {

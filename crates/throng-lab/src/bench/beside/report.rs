@@ -1,6 +1,8 @@
-//! The tables a person reads, and the sentences below them.
+//! Formats the tables, and the sentences below them.
 
 use std::fmt::Write as _;
+
+use throng_papers::numbers::{counted, short};
 
 use super::contenders::Role;
 use super::load::Load;
@@ -11,12 +13,11 @@ use crate::bench::grid::{Grid, Row};
 use crate::bench::noise;
 use crate::bench::setup::Setup;
 use crate::error::count;
-use crate::numbers::{counted, short};
 
-/// Ours should be at least this many times as fast as the best reference.
+/// Smallest speed-up over the best reference that is enough.
 const ENOUGH: f64 = 0.95;
 
-/// Returns everything a person reads after a measurement.
+/// Returns the text for the terminal.
 #[must_use]
 pub fn text(plan: &BesidePlan, setup: &Setup, summary: &Summary) -> String {
     let runs = counted(plan.repetitions as u64, "run");
@@ -49,13 +50,13 @@ pub fn text(plan: &BesidePlan, setup: &Setup, summary: &Summary) -> String {
     text
 }
 
-/// The names of the references, such as "std and pthread".
+/// Returns the names of the references, such as "std and pthread".
 fn references(plan: &BesidePlan) -> String {
     let references = plan.contenders.iter().filter(|one| one.role == Role::Reference);
     references.map(|one| one.name).collect::<Vec<_>>().join(" and ")
 }
 
-/// A table with a row for each contender and a pair for each number of threads.
+/// Returns a table with a row for each contender and a pair for each number of threads.
 fn grid(
     plan: &BesidePlan,
     summary: &Summary,
@@ -86,7 +87,7 @@ fn times(plan: &BesidePlan, summary: &Summary, load: Load, setting: Setting) -> 
     })
 }
 
-/// Microseconds, without blanks between groups of digits: two numbers stand side by side.
+/// Formats microseconds without blanks between groups of digits: two numbers stand side by side.
 fn us(ns: f64) -> String {
     short(ns / 1e3).replace(' ', "")
 }
@@ -106,14 +107,14 @@ fn legend(plan: &BesidePlan) -> String {
     operations.dedup();
     format!(
         "us        of {}, median of the runs; slow: no result in the time of several runs\n\
-         p99 us    99 of 100 took no longer; of a stream, from before the push of an item to after its pop\n\
-         cores     that the process kept busy: its time on cores by the time that passed\n\
+         p99 us    99 of 100 took no longer; in a stream, from before the push of an item to after its pop\n\
+         cores     that the process kept busy: its processor time by the elapsed time\n\
          kept      the speed of the neighbours, as a part of their speed when only they run",
         operations.join(" or "),
     )
 }
 
-/// How far the repetitions lie apart.
+/// Returns the spread of the repetitions of each cell.
 fn spreads(summary: &Summary) -> Vec<(f64, String)> {
     let name = |cell: &Cell| {
         format!(
@@ -127,7 +128,7 @@ fn spreads(summary: &Summary) -> Vec<(f64, String)> {
     cells.filter_map(|cell| Some((cell.ns?.spread()?, name(cell)))).collect()
 }
 
-/// A table with a row for each of ours at each place, and a pair for each setting.
+/// Returns a table with a row for each of ours at each place, and a pair for each setting.
 fn comparison(plan: &BesidePlan, summary: &Summary) -> Grid {
     let ours = || plan.contenders.iter().filter(|contender| contender.role == Role::Ours);
     let row = |load: Load, threads: usize, name: &str| {
@@ -138,7 +139,7 @@ fn comparison(plan: &BesidePlan, summary: &Summary) -> Grid {
                 None => ["-", "-"].map(str::to_owned),
             }
         };
-        // One load needs no name.
+        // A single load needs no name.
         let load = if plan.loads.len() > 1 { format!("{} ", load.text()) } else { String::new() };
         let name = format!("{load}{threads} {name}");
         Row { name, pairs: plan.settings.iter().map(pair).collect(), last: None }
@@ -155,7 +156,8 @@ fn comparison(plan: &BesidePlan, summary: &Summary) -> Grid {
     }
 }
 
-/// One sentence: in how many places this one of ours is fast enough, and where it is slowest.
+/// Returns a sentence: the number of places at which this one of ours is fast enough, and where it
+/// is slowest.
 fn verdict(summary: &Summary, method: &str, references: &str) -> Option<String> {
     let ratios: Vec<&Ratio> =
         summary.ratios.iter().filter(|ratio| ratio.method == method).collect();

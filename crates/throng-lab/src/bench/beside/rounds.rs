@@ -1,8 +1,8 @@
 //! Rounds of a barrier, in a process of their own.
 //!
-//! All threads meet, round after round; the first one times each round. Before the last round it writes the
-//! number of that round, and all others read it after each round. The barrier itself orders that, so nothing
-//! but the barrier is between two rounds.
+//! All threads make round after round; the first one times each. Before the last round it writes
+//! the number of that round, and all others read it after each round. The barrier itself orders
+//! that, so nothing but the barrier is between two rounds.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,8 +12,8 @@ use crate::bench::barriers::rows::{self, Party, Row};
 use crate::bench::barriers::run::Failure;
 use crate::bench::barriers::witness::{Board, SAMPLED, Witness};
 use crate::bench::barriers::{explain, posix};
-use crate::bench::crew;
 use crate::bench::pace::SteadyWork;
+use crate::bench::together;
 use crate::bench::window::{Phase, Window};
 use crate::error::Error;
 
@@ -35,7 +35,7 @@ struct Last(AtomicU64);
 /// Runs rounds of a new barrier.
 ///
 /// # Errors
-/// When the barrier cannot be built or does not hold, or threads cannot be had.
+/// When the barrier cannot be built or does not hold, or the system refuses a thread.
 pub(super) fn run(
     row: &Row,
     threads: usize,
@@ -43,8 +43,8 @@ pub(super) fn run(
     audience: Audience,
 ) -> Result<Option<Measured>, Error> {
     let method = row.name;
-    let mut parties = row.build(threads).map_err(|source| Error::Shape { method, source })?;
-    // Calibrated before there are other threads.
+    let mut parties = row.build(threads).map_err(|source| Error::shape(method, source))?;
+    // Calibrated before other threads start.
     let work = (work_ns > 0).then(|| SteadyWork::of(work_ns));
     let (window, board) = (&Window::new(), &Board::new(threads));
     let last = &Last(AtomicU64::new(u64::MAX));
@@ -63,7 +63,8 @@ pub(super) fn run(
         }
     });
     let failed = |failure| explain(failure, method, threads);
-    let results = crew::run(window, tasks, || {}).map_err(|crew| failed(Failure::Crew(crew)))?;
+    let results =
+        together::run(window, tasks, || {}).map_err(|crew| failed(Failure::Threads(crew)))?;
     let mut measured = None;
     for (laps, verdict) in results {
         verdict.map_err(|early| failed(Failure::Early(early)))?;
@@ -72,7 +73,7 @@ pub(super) fn run(
     Ok(measured)
 }
 
-/// What one thread does. The one that times has `laps`, and gives them back.
+/// Runs the program of one thread. The timing thread has `laps`, and returns them.
 fn meet(
     party: &mut dyn Party,
     witness: &mut Witness<'_>,

@@ -1,28 +1,29 @@
-//! What is beside a measurement: a number of busy processes, or a copy of what is measured.
+//! The processes beside a measurement: a number of busy ones, or a copy of what is measured.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
+use throng_papers::arguments::number;
 
 use super::neighbours::MOST;
 use crate::error::Error;
-use crate::plan::{cores, number};
+use crate::threads::cores;
 
-/// What is beside a measurement.
+/// The processes beside a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
     /// This many processes that compute without end.
     Busy(usize),
-    /// A second process that does the same as the one that is measured.
+    /// A second process that does the same as the measured one.
     Copy,
 }
 
-/// The list that stands for the usual one.
+/// The list that stands for the default one.
 const USUAL: &str = "usual";
 const COPY: &str = "copy";
 
 impl Setting {
-    /// Returns the settings of a list that was typed: numbers in ascending order, each once, and then the
+    /// Returns the settings of a typed list: numbers in ascending order, each once, and then the
     /// copy.
     ///
     /// # Errors
@@ -39,7 +40,7 @@ impl Setting {
         Ok(Setting::of(counts, !copies.is_empty()))
     }
 
-    /// Returns the settings that are measured where no list is typed.
+    /// Returns the default settings.
     fn usual(cores: usize) -> Vec<Setting> {
         Setting::of(vec![0, cores / 4, cores / 2, cores, (2 * cores).min(MOST)], true)
     }
@@ -50,7 +51,7 @@ impl Setting {
         counts.into_iter().map(Setting::Busy).chain(copy.then_some(Setting::Copy)).collect()
     }
 
-    /// Returns it in words, such as "beside 3 busy neighbours".
+    /// Describes the setting, as in "beside 3 busy neighbours".
     #[must_use]
     pub fn in_words(self) -> String {
         match self {
@@ -64,7 +65,7 @@ impl Setting {
     #[must_use]
     pub fn head(self) -> String {
         match self {
-            Setting::Busy(count) => crate::numbers::counted(count as u64, "neighbour"),
+            Setting::Busy(count) => throng_papers::numbers::counted(count as u64, "neighbour"),
             Setting::Copy => "a copy".to_owned(),
         }
     }

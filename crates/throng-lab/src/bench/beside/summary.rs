@@ -1,4 +1,4 @@
-//! Medians of the repetitions, and ours beside the best reference of the same run.
+//! Computes medians of the repetitions, and compares ours with the best reference of the same run.
 
 use serde::Serialize;
 
@@ -8,59 +8,59 @@ use super::setting::Setting;
 use super::{Found, Sample};
 use crate::bench::stats::Stats;
 
-/// Where something is measured.
+/// A place: a load, a number of threads and a setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Place {
     /// The load, as text.
     pub load: String,
-    /// On how many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// What is beside it.
+    /// The processes beside it.
     pub neighbours: Setting,
 }
 
-/// What all repetitions of one contender in one place say together.
+/// The results of all repetitions of one contender in one place.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cell {
-    /// Where.
+    /// The place.
     #[serde(flatten)]
     pub place: Place,
-    /// What was measured.
+    /// The contender.
     pub method: &'static str,
-    /// How many runs had a result.
+    /// Number of runs with a result.
     pub runs: usize,
-    /// How many took too long.
+    /// Number of runs that took too long.
     pub too_slow: usize,
     /// Nanoseconds an operation, or [`None`] if there is no result.
     pub ns: Option<Stats>,
     /// The 99th percentile of single operations, in nanoseconds.
     pub p99_ns: Option<Stats>,
-    /// How many cores were kept busy.
+    /// Number of cores kept busy.
     pub cores_used: Option<Stats>,
-    /// Which part of their speed the neighbours kept.
+    /// The part of their speed that the neighbours kept.
     pub neighbours_keep: Option<Stats>,
 }
 
-/// One of ours beside the best reference.
+/// One of ours, compared with the best reference.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ratio {
-    /// Where.
+    /// The place.
     #[serde(flatten)]
     pub place: Place,
-    /// Which of ours.
+    /// The one of ours.
     pub method: &'static str,
     /// The best reference here.
     pub reference: &'static str,
-    /// How many times as fast as that; 0 if ours took too long.
+    /// Speed-up over that; 0 if ours took too long.
     pub ratio: f64,
-    /// How many times as short the 99th percentile is, beside the reference that has the shortest.
+    /// The shortest 99th percentile of a reference, divided by that of ours.
     pub p99_ratio: f64,
 }
 
 /// A number of a cell, or [`None`] if there is no result.
 type Number = fn(&Cell) -> Option<f64>;
 
-/// What all runs say together.
+/// The results of all runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// Every contender in every place.
@@ -91,7 +91,7 @@ impl Summary {
         self.cells.iter().find(|cell| cell.place == *place && cell.method == method)
     }
 
-    /// Returns one of ours beside the best reference.
+    /// Returns the comparison of one of ours with the best reference.
     #[must_use]
     pub fn find_ratio(&self, place: &Place, method: &str) -> Option<&Ratio> {
         self.ratios.iter().find(|ratio| ratio.place == *place && ratio.method == method)
@@ -157,19 +157,30 @@ fn cell(place: &Place, method: &'static str, samples: &[Sample]) -> Cell {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use std::time::Duration;
+
     use crate::bench::beside::Measured;
+    use crate::bench::beside::contenders;
+    use crate::bench::beside::load::Load;
+    use crate::bench::beside::plan::Subject;
     use crate::bench::latency::Latency;
-    use crate::cli::{BarriersArguments, BesideArguments};
+    use crate::bench::window::Times;
 
     pub(in crate::bench::beside) fn plan() -> BesidePlan {
-        let neighbours = Some("0,copy".to_owned());
-        let typed = BarriersArguments {
-            threads: Some("2".to_owned()),
-            methods: vec!["barrier".to_owned()],
-            beside: BesideArguments { neighbours, ..BesideArguments::default() },
-            ..BarriersArguments::default()
-        };
-        BesidePlan::barriers(&typed).unwrap()
+        let mut contenders = contenders::barriers(None).unwrap();
+        contenders.retain(|barrier| barrier.role == Role::Reference || barrier.name == "barrier");
+        BesidePlan {
+            subject: Subject::Barriers,
+            loads: vec![Load::Rounds { work_ns: 0 }],
+            threads: vec![2],
+            settings: vec![Setting::Busy(0), Setting::Copy],
+            contenders,
+            repetitions: 5,
+            times: Times::NONE,
+            budget: Duration::from_secs(300),
+            json: None,
+            csv: None,
+        }
     }
 
     pub(in crate::bench::beside) fn sample(

@@ -1,4 +1,4 @@
-//! Poisson arrivals: when each item of an open loop is due.
+//! Poisson arrivals: the time at which each item of an open loop is due.
 
 use throng::machine::SplitMix64;
 
@@ -14,7 +14,8 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// A schedule with `per_second` arrivals a second on average. The same seed gives the same schedule.
+    /// Returns a schedule with `per_second` arrivals a second on average. The same seed gives the
+    /// same schedule.
     #[must_use]
     pub fn new(per_second: f64, seed: u64) -> Self {
         let random = SplitMix64::from_state(SplitMix64::mix(seed));

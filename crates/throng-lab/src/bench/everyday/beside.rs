@@ -1,17 +1,17 @@
-//! Numbers that another program has measured in the same cases: `--beside`.
+//! Reads numbers that another program has measured in the same cases: `--beside`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use throng_papers::files::{self, REPORT_BYTES_MAX};
 
 use super::Sample;
 use super::contenders::Kind;
-use super::plan::Row;
+use super::contenders::Row;
 use crate::bench::latency::Latency;
 use crate::error::Error;
 
-/// What such a file calls itself.
+/// The `benchmark` of such a file.
 const BENCHMARK: &str = "everyday-peers";
 
 /// The runs of another program.
@@ -19,7 +19,7 @@ const BENCHMARK: &str = "everyday-peers";
 pub struct Beside {
     /// The file.
     pub path: PathBuf,
-    /// What was measured.
+    /// The contenders.
     pub rows: Vec<Row>,
     /// Every run.
     pub samples: Vec<Sample>,
@@ -51,7 +51,8 @@ impl Beside {
     /// When the file cannot be read or is something else.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let wrong = |why: String| Error::Report { path: path.to_owned(), why };
-        let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let text =
+            files::read_text(path, REPORT_BYTES_MAX).map_err(|error| wrong(error.to_string()))?;
         let document: Document = serde_json::from_str(&text)
             .map_err(|error| wrong(format!("not the numbers of `peers/everyday`: {error}")))?;
         if document.benchmark != BENCHMARK {
@@ -84,6 +85,7 @@ impl Beside {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn read(name: &str, text: &str) -> Result<Beside, Error> {
         let path = std::env::temp_dir().join(format!("throng-{}-{name}", std::process::id()));

@@ -1,4 +1,4 @@
-//! How many bytes a queue keeps allocated.
+//! Measures how many bytes a queue keeps allocated.
 
 use super::cases::Fill;
 use super::tally::Tally;
@@ -35,7 +35,7 @@ fn count<T: Item, X: Exchange<T>>(
     items: usize,
 ) -> Result<Figures, Failure> {
     let room = order.bounded.then_some(room);
-    // What a thread or the library allocates once is not part of a queue.
+    // One-time allocations of a thread or the library are not part of a queue.
     fill(&X::build(room), 1, &mut Tally::default());
     let mut tally = Tally::default();
     let (queue, allocated) = heap::kept_by(|| {

@@ -1,8 +1,8 @@
-//! The cases: what is measured, and on how many threads.
+//! The cases: loads, and numbers of threads.
 
 use super::groups::Group;
 
-/// How many items are inside when bytes are counted.
+/// Number of items inside when bytes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
     /// None, with room for 16 items of 16 bytes.
@@ -13,7 +13,7 @@ pub enum Fill {
     Large,
 }
 
-/// What the threads do.
+/// The program of the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// One thread pushes this many items and pops until the queue is empty.
@@ -26,17 +26,20 @@ pub enum Load {
     Create(Option<usize>),
     /// One thread pushes one item and pops one.
     PushPop,
-    /// How much memory a queue takes.
+    /// One thread pops one item and pushes one, with this many items inside.
+    Backlog(usize),
+    /// Counts the memory of a queue.
     Bytes(Fill),
     /// One producer and one consumer, items of this many bytes.
     Stream(usize),
     /// Items arrive at random times.
     Open(OpenLoop),
-    /// Every thread pushes and pops; this much work before each call, or no clock at all.
+    /// Every thread pushes and pops. `Some`: nanoseconds of work before each call. `None`: no work
+    /// and no clock.
     Pairs(Option<u32>),
     /// Three stages with this many threads each.
     Pipeline(usize),
-    /// A tree of jobs with this much work in each.
+    /// A tree of jobs with this much work in each, in nanoseconds.
     Tree(u32),
 }
 
@@ -49,7 +52,7 @@ pub struct OpenLoop {
     pub consumers: usize,
     /// Arrivals a second, of all producers together.
     pub per_second: u32,
-    /// Work of a consumer after each item.
+    /// Work of a consumer after each item, in nanoseconds.
     pub work_ns: u32,
 }
 
@@ -62,7 +65,7 @@ pub struct Case {
     pub group: Group,
     /// What the threads do.
     pub load: Load,
-    /// How many threads.
+    /// Number of threads.
     pub threads: usize,
 }
 
@@ -72,12 +75,19 @@ impl Case {
         Case { name, group, load, threads }
     }
 
-    /// A case of one thread; its name stands without that of its group.
+    /// Returns a case of one thread, named without its group.
     fn single(name: impl Into<String>, load: Load) -> Self {
         Case { name: name.into(), group: Group::Single, load, threads: 1 }
     }
 
-    /// Returns how many threads pop.
+    /// Returns whether the case needs some gigabytes. Such a case is measured only if it is asked
+    /// for by its name.
+    #[must_use]
+    pub fn is_large(&self) -> bool {
+        matches!(self.load, Load::Backlog(items) if items > 10 * MILLION)
+    }
+
+    /// Returns the number of threads that pop.
     #[must_use]
     pub fn consumers(&self) -> usize {
         match self.load {
@@ -89,7 +99,9 @@ impl Case {
     }
 }
 
-/// On how many threads cases are measured.
+const MILLION: usize = 1_000_000;
+
+/// Numbers of threads for the cases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Threads {
     /// In pairs.
@@ -98,12 +110,13 @@ pub struct Threads {
     pub tree: Vec<usize>,
 }
 
-/// Threads of pairs and trees where the command line does not say.
+/// Default threads of pairs and of trees.
 const USUAL_PAIRS: [usize; 5] = [1, 2, 4, 8, 16];
 const USUAL_TREE: [usize; 6] = [1, 2, 4, 5, 8, 16];
 
 impl Threads {
-    /// Numbers of threads for a machine with this many cores: none above them, and at most 16.
+    /// Returns numbers of threads for a machine with this many cores: none above them, and at most
+    /// 16.
     #[must_use]
     pub fn for_cores(cores: usize) -> Self {
         let fit = |usual: &[usize]| -> Vec<usize> {
@@ -118,7 +131,7 @@ impl Threads {
         Threads { pairs: fit(&USUAL_PAIRS), tree: fit(&USUAL_TREE) }
     }
 
-    /// Exactly these, whatever the machine has.
+    /// Returns exactly these numbers, on any machine.
     #[must_use]
     pub fn exactly(threads: Vec<usize>) -> Self {
         Threads { tree: threads.clone(), pairs: threads }
@@ -129,7 +142,7 @@ impl Threads {
     }
 }
 
-/// Work of each of several consumers in the open loop.
+/// Work of each of several consumers in the open loop, in nanoseconds.
 const CONSUMER_WORK_NS: u32 = 500;
 
 /// Returns all cases for these numbers of threads.
@@ -171,10 +184,12 @@ fn single() -> Vec<Case> {
         Case::single("create-unbounded", Load::Create(None)),
         Case::single("push-pop", Load::PushPop),
     ];
-    bursts.into_iter().chain(fills).chain(others).collect()
+    let backlogs =
+        [1, 10, 100].map(|n| Case::single(format!("backlog-{n}M"), Load::Backlog(n * MILLION)));
+    bursts.into_iter().chain(fills).chain(others).chain(backlogs).collect()
 }
 
-/// The open loops that `most` threads allow.
+/// Returns the open loops with at most `most` threads.
 fn open(most: usize) -> Vec<Case> {
     let mut shapes = vec![(1, 1), (1, most - 1), (most - 1, 1), (most / 2, most / 2)];
     shapes.dedup();

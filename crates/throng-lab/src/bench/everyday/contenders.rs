@@ -1,17 +1,17 @@
-//! What is measured: ours, and the queues and pools that a program would use today.
+//! The contenders: ours, and the queues and pools that a program would use today.
 
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use serde::{Deserialize, Serialize};
-use throng::pool::{Rsu, drop_in};
-use throng::{Pool, Queue};
+use throng::structures::pool::Rsu;
+use throng::{Pool, Queue, drop_in};
 
 use super::bytes;
 use super::cases::{Case, Load};
-use super::deque::Deques;
 use super::groups::Group;
 use super::team::{Figures, Order};
 use super::{open, pairs, pipeline, single, stream, tree};
+use crate::bench::queues::deque::Deques;
 use crate::bench::queues::items::{Item, Words};
 use crate::bench::queues::ours::{Channel, Tried};
 use crate::bench::queues::peers::{
@@ -20,7 +20,7 @@ use crate::bench::queues::peers::{
 use crate::bench::queues::run::Failure;
 use crate::bench::queues::seats::Exchange;
 
-/// What a contender promises; only contenders of the same kind are compared.
+/// The promise of a contender. Only contenders of the same kind are compared.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -44,7 +44,7 @@ pub struct Contender {
     groups: &'static [Group],
     /// Whether several threads may pop.
     many_consumers: bool,
-    /// Whether its refusal of an item is not that of another row.
+    /// Whether refusing an item is measured. It is not where another row has the same refusal.
     refuses: bool,
     measure: fn(&Order<'_>) -> Result<Figures, Failure>,
 }
@@ -81,12 +81,12 @@ impl Contender {
         Contender { many_consumers: false, ..self }
     }
 
-    /// Ours that wait: their `try_push` is that of the row `-try`.
+    /// Marks ours that wait: their `try_push` is that of the row `-try`.
     fn waiting(self) -> Self {
         Contender { refuses: false, ..self.ours() }
     }
 
-    /// Whether this case can be measured with it, and says something.
+    /// Returns whether this case can be measured with it, and says something new.
     #[must_use]
     pub fn suits(&self, case: &Case) -> bool {
         let is_bounded = self.kind == Kind::Bounded;
@@ -94,6 +94,7 @@ impl Contender {
             && (self.many_consumers || case.consumers() == 1)
             && match case.load {
                 Load::Fill(_) | Load::FullPopPush => is_bounded && self.refuses,
+                Load::Backlog(_) => !is_bounded && self.refuses,
                 Load::Create(capacity) => is_bounded == capacity.is_some() && self.refuses,
                 _ => true,
             }
@@ -144,9 +145,12 @@ families! {
 
 fn measure<F: Family>(order: &Order<'_>) -> Result<Figures, Failure> {
     match order.case.load {
-        Load::Burst(_) | Load::Fill(_) | Load::FullPopPush | Load::Create(_) | Load::PushPop => {
-            single::run::<F::Of<u64>>(order)
-        }
+        Load::Burst(_)
+        | Load::Fill(_)
+        | Load::FullPopPush
+        | Load::Create(_)
+        | Load::PushPop
+        | Load::Backlog(_) => single::run::<F::Of<u64>>(order),
         Load::Bytes(fill) => bytes::run::<F::Of<bytes::Pair>, F::Of<u64>>(order, fill),
         Load::Stream(64) => stream::run::<Words<8>, F::Of<Words<8>>>(order),
         Load::Stream(256) => stream::run::<Words<32>, F::Of<Words<32>>>(order),
@@ -215,6 +219,26 @@ pub fn all() -> Vec<Contender> {
     ]
 }
 
+/// A row of the summary: a contender, or one that another program has measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// What it promises.
+    pub kind: Kind,
+    /// Whether it is of this library.
+    pub is_ours: bool,
+}
+
+impl Row {
+    /// The row of a contender.
+    #[must_use]
+    pub fn of(contender: &Contender) -> Self {
+        let Contender { name, kind, is_ours, .. } = *contender;
+        Row { name: name.to_owned(), kind, is_ours }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::cases::{self, Threads};
@@ -249,11 +273,14 @@ mod tests {
     #[test]
     fn every_contender_is_right_in_every_case_that_suits_it() {
         for contender in all() {
-            for case in cases::all(&Threads::exactly(vec![1, 3])) {
+            for mut case in cases::all(&Threads::exactly(vec![1, 3])) {
+                if matches!(case.load, Load::Backlog(_)) {
+                    case.load = Load::Backlog(5000);
+                }
                 // Counting bytes disturbs other tests, and is disturbed by them.
                 if contender.suits(&case) && case.group != Group::Bytes {
                     let figures = run(&contender, &case, 2).unwrap();
-                    // On a busy machine a producer may come when the time is up.
+                    // On a busy machine a producer may start only when the time is up.
                     let may_be_late =
                         !matches!(case.group, Group::Single | Group::Pairs | Group::Tree);
                     let is_checked = figures.checked > 0 || may_be_late;
@@ -278,7 +305,7 @@ mod tests {
         );
     }
 
-    /// Does something wrong with every hundredth item.
+    /// A queue that does something wrong with every hundredth item.
     struct Broken<T, const WHAT: u32>(Mutex<(u64, VecDeque<T>)>);
 
     const LOST_AND_TWICE: u32 = 0;
@@ -330,7 +357,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_loses_an_item_or_gives_it_twice_is_caught() {
-        for name in ["burst-16", "push-pop"] {
+        for name in ["burst-16", "push-pop", "backlog-1M"] {
             failure::<LOST_AND_TWICE>(name, 1);
             failure::<REPLACED>(name, 1);
         }

@@ -1,8 +1,9 @@
-//! Every single number, for other programs.
+//! Writes every single number, for other programs.
 
 use std::path::Path;
 
 use serde::Serialize;
+use throng_papers::output::{self, OutputFile};
 
 use super::Sample;
 use super::cases::Case;
@@ -11,9 +12,8 @@ use super::plan::EverydayPlan;
 use super::summary::Cell;
 use crate::bench::setup::Setup;
 use crate::error::Error;
-use crate::output::{self, OutputFile};
 
-/// What is written, in the order of the fields.
+/// The JSON output, in the order of the fields.
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
     throng: &'static str,
@@ -26,7 +26,7 @@ pub(super) struct Document<'a> {
     runs: &'a [Sample],
 }
 
-/// What a group is.
+/// The description of a group.
 #[derive(Serialize)]
 struct About {
     name: Group,
@@ -100,7 +100,7 @@ pub(super) fn csv(plan: &EverydayPlan, samples: &[Sample]) -> String {
         ])
     };
     let rows: Vec<Vec<String>> = samples.iter().filter_map(row).collect();
-    crate::csv::csv(&header, &rows)
+    throng_papers::csv::csv(&header, &rows)
 }
 
 /// Writes the tables and all numbers into a folder.

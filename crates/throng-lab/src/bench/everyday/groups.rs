@@ -17,7 +17,7 @@ pub enum Group {
     Pairs,
     /// Three stages in a row.
     Pipeline,
-    /// Jobs that make jobs.
+    /// Jobs that create jobs.
     Tree,
 }
 
@@ -54,7 +54,8 @@ impl Group {
             Group::Single => {
                 "one thread; burst-k: push k items, pop until empty; fill-k: push k items into room for \
                  k,\none more is refused, pop all; full-pop-push: pop one of a full queue and push one; \
-                 create-*:\nbuild, push, pop, drop"
+                 create-*:\nbuild, push, pop, drop; backlog-nM: pop and push with n million items \
+                 inside (100: only if asked for by name)"
             }
             Group::Bytes => {
                 "bytes allocated, with the struct itself; empty and small: room for 16 items of 16 \
@@ -70,11 +71,11 @@ impl Group {
                  of\nwork before each call; untimed: no work and no clock"
             }
             Group::Pipeline => "three stages and two queues; pipeline-k: k threads in each stage",
-            Group::Tree => "each job makes two; tree-k: k ns of work in each job",
+            Group::Tree => "each job creates two; tree-k: k ns of work in each job",
         }
     }
 
-    /// Returns what is measured in this group.
+    /// Returns the unit of this group.
     #[must_use]
     pub const fn unit(self) -> Unit {
         match self {
@@ -84,7 +85,7 @@ impl Group {
         }
     }
 
-    /// Whether runs of this group measure latencies.
+    /// Returns whether runs of this group measure latencies.
     #[must_use]
     pub const fn has_latency(self) -> bool {
         matches!(self, Group::Open | Group::Pairs)
@@ -119,7 +120,7 @@ impl Unit {
         }
     }
 
-    /// Whether the smaller of two values is the better one.
+    /// Returns whether the smaller of two values is the better one.
     #[must_use]
     pub const fn less_is_better(self) -> bool {
         !matches!(self, Unit::MillionASecond)

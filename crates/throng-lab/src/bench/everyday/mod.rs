@@ -2,9 +2,9 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`plan`], `select` | the arguments, resolved and checked; cases by name |
+//! | [`plan`], `select` | what is measured, and how; cases by name |
 //! | [`groups`], [`cases`] | the list of cases: which load on how many threads |
-//! | [`contenders`], `ours`, `deque` | what is measured |
+//! | [`contenders`], `ours` | what is measured |
 //! | [`team`] | threads that run one case together |
 //! | `single`, `tally` | one thread alone, and its check |
 //! | `bytes` | memory |
@@ -22,8 +22,7 @@ pub mod beside;
 mod bytes;
 pub mod cases;
 pub mod contenders;
-mod deque;
-mod document;
+pub(crate) mod document;
 pub mod groups;
 mod open;
 mod ours;
@@ -31,7 +30,7 @@ mod pairs;
 mod pipeline;
 pub mod plan;
 pub mod report;
-mod select;
+pub(crate) mod select;
 mod single;
 mod stream;
 pub mod summary;
@@ -40,14 +39,14 @@ pub mod team;
 mod tree;
 
 use serde::Serialize;
+use throng_papers::output;
 
-use super::crew::CrewFailure;
+use super::harness::in_turn;
 use super::latency::Latency;
+use super::queues::check::failed;
 use super::queues::run::Failure;
 use super::setup::{Pinning, Setup};
-use crate::cli::EverydayArguments;
 use crate::error::{self, Error};
-use crate::output;
 use cases::Case;
 use contenders::{Contender, Kind};
 use document::Document;
@@ -60,13 +59,13 @@ use team::Order;
 pub struct Sample {
     /// The case.
     pub case: String,
-    /// On how many threads.
+    /// Number of threads.
     pub threads: usize,
     /// The contender.
     pub method: String,
-    /// In which repetition, from 0.
+    /// Number of the repetition, from 0.
     pub repetition: usize,
-    /// In the unit of the case's group.
+    /// The result, in the unit of the case's group.
     pub value: f64,
     /// Latencies, where the case has them.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -74,23 +73,15 @@ pub struct Sample {
     /// Pairs of the slowest thread divided by those of the fastest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fairness: Option<f64>,
-    /// How many items were checked.
+    /// Number of checked items.
     pub checked: u64,
 }
 
-/// Measures everyday loads and says what came out; with `--list`, names all cases and contenders.
+/// Measures everyday loads and says what came out.
 ///
 /// # Errors
-/// When an argument is wrong, a contender loses an item or panics, threads cannot be had or a result cannot
-/// be written.
-pub fn everyday(typed: &EverydayArguments) -> Result<(), Error> {
-    if typed.list {
-        return output::print(&report::list(&plan::all_cases(typed)?, &contenders::all()));
-    }
-    measure_and_publish(EverydayPlan::resolve(typed)?)
-}
-
-fn measure_and_publish(mut plan: EverydayPlan) -> Result<(), Error> {
+/// When a contender loses an item or panics, threads cannot be had or a result cannot be written.
+pub fn everyday(mut plan: EverydayPlan) -> Result<(), Error> {
     let pinning = Pinning::find();
     let setup = Setup::look(&pinning);
     let mut samples = measure_all(&plan, &pinning)?;
@@ -105,26 +96,20 @@ fn measure_and_publish(mut plan: EverydayPlan) -> Result<(), Error> {
     if let Some(folder) = &plan.out {
         document::write_folder(folder, &text, &document, &document::csv(&plan, &samples))?;
     }
-    super::publish(&text, json, &document)
+    Ok(output::publish(&text, json, &document)?)
 }
 
-/// Runs everything, the contenders in turn within each repetition, so that a disturbance from outside hits
-/// all of them alike and none in every repetition.
+/// Runs everything.
 fn measure_all(plan: &EverydayPlan, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
-    let progress = output::progress_bar(plan.round().count() * plan.repetitions);
-    let mut samples = Vec::new();
-    for repetition in 0..plan.repetitions {
-        for (case, contender) in plan.round() {
-            progress.set_message(format!("{}, {}", case.name, contender.name));
-            // Bytes are the same each time.
-            if case.group != Group::Bytes || repetition == 0 {
-                samples.push(measure(plan, case, contender, repetition, pinning)?);
-            }
-            progress.inc(1);
-        }
-    }
-    progress.finish_and_clear();
-    Ok(samples)
+    let places: Vec<_> = plan.round().collect();
+    let name =
+        |(case, contender): &(&Case, &Contender)| format!("{}, {}", case.name, contender.name);
+    in_turn(plan.repetitions, &places, name, |&(case, contender), repetition| {
+        // Bytes are the same each time.
+        let is_known = case.group == Group::Bytes && repetition > 0;
+        let found = (!is_known).then(|| measure(plan, case, contender, repetition, pinning));
+        found.transpose()
+    })
 }
 
 fn measure(
@@ -159,11 +144,8 @@ fn measure(
 fn explain(failure: Failure, order: &Order<'_>) -> Error {
     let (method, threads) = (order.method, order.case.threads);
     match failure {
-        Failure::Crew(CrewFailure::Spawn(source)) => Error::Spawn { threads, source },
-        Failure::Crew(CrewFailure::Panicked) => Error::Panicked { method, threads },
-        Failure::Wrong(wrong) => {
-            Error::Mixed { method, load: order.case.of_messages(), threads, wrong }
-        }
+        Failure::Threads(failure) => failure.explain(method, threads),
+        Failure::Wrong(wrong) => failed(method, &order.case.of_messages(), threads, wrong),
     }
 }
 

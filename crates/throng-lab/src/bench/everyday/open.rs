@@ -1,8 +1,8 @@
 //! Open loop: items arrive when they are due, whether the queue is ready or not.
 //!
-//! The latency of an item runs from its *intended* arrival to its pop, so that a push that waits for room
-//! makes that item and all behind it late. Items that were due but not popped when the time was up count
-//! with the time they had waited until then.
+//! The latency of an item runs from its *intended* arrival to its pop. So a push that waits for
+//! room delays that item and all behind it. Items that are due but not popped at the end of the run
+//! count with the time they have waited until then.
 
 use std::hint::spin_loop;
 use std::sync::OnceLock;
@@ -22,7 +22,7 @@ use crate::bench::queues::mixes::{Role, spread};
 use crate::bench::queues::run::{Alone, Failure};
 use crate::bench::queues::seats::{Exchange, Seat};
 
-/// An item that knows when it was due.
+/// An item with the time it was due.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamped {
     value: u64,
@@ -41,10 +41,10 @@ impl Item for Stamped {
     }
 }
 
-/// A run has at least this many arrivals on average, however short its time.
+/// Smallest mean number of arrivals in a run, regardless of its time.
 const LEAST_ARRIVALS: u32 = 200;
 
-/// Measures million items a second that were delivered, and how long they took from arrival to pop.
+/// Measures million items a second delivered, and their latencies from arrival to pop.
 pub(super) fn run<X: Exchange<Stamped>>(
     order: &Order<'_>,
     open: OpenLoop,
@@ -74,7 +74,7 @@ pub(super) fn run<X: Exchange<Stamped>>(
         let Thread { pushed, delivered, check, times, .. } = thread;
         Outcome { producer, pushed, delivered, check, times }
     })?;
-    // Where order is not kept, a consumer may have been stopped before all items were out.
+    // Without order, a consumer may be stopped before all items are out.
     let mut left = Check::new(open.producers, false);
     let mut late = Recorder::new();
     let mut seat = exchange.seat(true);
@@ -93,7 +93,7 @@ pub(super) fn run<X: Exchange<Stamped>>(
     Ok(Figures { value, latency, fairness: None, checked })
 }
 
-/// What the threads share beside the queue.
+/// State that the threads share besides the queue.
 struct Shared {
     /// When the first thread began.
     start: OnceLock<Instant>,
@@ -103,7 +103,7 @@ struct Shared {
     end_ns: u64,
     producers: AtomicUsize,
     consumers: usize,
-    /// Whether producers with time to spare let others run: not all threads have a core.
+    /// Whether producers with time to spare yield, because not all threads have a core.
     yields: bool,
 }
 
@@ -118,7 +118,7 @@ impl Shared {
             end_ns: end.as_nanos() as u64,
             producers: AtomicUsize::new(open.producers),
             consumers: open.consumers,
-            yields: order.case.threads > crate::plan::cores(),
+            yields: order.case.threads > crate::threads::cores(),
         }
     }
 
@@ -126,7 +126,7 @@ impl Shared {
         *self.start.get_or_init(Instant::now)
     }
 
-    /// Records an item that was due and not popped when the time was up.
+    /// Records an item that was due and not popped at the end of the run.
     fn record_unserved(&self, due_ns: u64, times: &mut Recorder) {
         if due_ns >= self.begin_ns {
             times.record(self.end_ns.saturating_sub(due_ns));
@@ -134,18 +134,18 @@ impl Shared {
     }
 }
 
-/// What a thread comes back with.
+/// The result of a thread.
 struct Outcome {
-    /// Which producer it is; of no meaning for a consumer.
+    /// The number of the producer; unused for a consumer.
     producer: usize,
     pushed: u64,
-    /// Items popped in the time measured.
+    /// Items popped in the measured time.
     delivered: u64,
     check: Check,
     times: Recorder,
 }
 
-/// A thread at its work.
+/// The program of a thread.
 struct Thread<'a, S> {
     shared: &'a Shared,
     seat: S,
@@ -198,7 +198,7 @@ impl<S: Seat<Stamped>> Thread<'_, S> {
     }
 }
 
-/// A producer that shares its core lets others run if it has longer than this to wait.
+/// Shortest wait for which a producer that shares its core yields, in nanoseconds.
 const LONG_WAIT_NS: u64 = 20_000;
 
 /// Waits until an item is due. Returns the time.

@@ -1,6 +1,6 @@
 //! The types that stand in for crossbeam's.
 
-use throng::pool::drop_in;
+use throng::drop_in;
 
 use crate::bench::queues::items::Item;
 use crate::bench::queues::seats::{Attempts, Exchange, Retry};

@@ -5,9 +5,10 @@ use std::time::Instant;
 use super::team::{self, Figures, Order, Team};
 use crate::bench::latency::Recorder;
 use crate::bench::pace::Work;
+use crate::bench::queues::brake::STINT;
 use crate::bench::queues::check::{self, Check, Totals};
 use crate::bench::queues::items::value_of;
-use crate::bench::queues::run::{Alone, Clock, Failure, STINT};
+use crate::bench::queues::run::{Alone, Clock, Failure};
 use crate::bench::queues::seats::{Exchange, Seat};
 
 /// Measures million pairs a second, the latency of every call, and fairness. `work_ns` is the mean time of
@@ -43,22 +44,23 @@ pub(super) fn run<X: Exchange<u64>>(
     })
 }
 
-/// Returns the fewest pairs of a thread divided by the most; [`None`] for one thread, or if no thread has any.
+/// Returns the fewest pairs of a thread divided by the most. [`None`] for one thread, or if no
+/// thread has any.
 fn fairness(pairs: &[u64]) -> Option<f64> {
     let (least, most) = (pairs.iter().min()?, pairs.iter().max()?);
     (pairs.len() > 1 && *most > 0).then(|| *least as f64 / *most as f64)
 }
 
-/// What a thread comes back with.
+/// The result of a thread.
 struct Outcome {
     pushed: u64,
     check: Check,
     times: Recorder,
-    /// Pairs in the time measured.
+    /// Pairs in the measured time.
     pairs: u64,
 }
 
-/// A thread at its work.
+/// The program of a thread.
 struct Thread<'a, S> {
     rank: usize,
     seat: S,
@@ -78,7 +80,7 @@ impl<'a, S: Seat<u64>> Thread<'a, S> {
             check: Check::new(order.case.threads, order.in_order),
             clock: Clock::new(&team.window),
             times: Recorder::new(),
-            // From nothing to twice the mean, at random: threads must not run in step.
+            // Random, from 0 to twice the mean: threads must not run in step.
             work: Work::up_to(2 * work_ns.unwrap_or(0)),
         }
     }
@@ -89,7 +91,7 @@ impl<'a, S: Seat<u64>> Thread<'a, S> {
         self.seat.put(value_of(self.rank, self.pushed));
     }
 
-    /// Reads the clock after the work that comes before a call. Without work the call follows at once.
+    /// Reads the clock after the work before a call. Without work the call follows at once.
     #[inline(always)]
     fn work_until(&mut self, now: Instant) -> Instant {
         match &mut self.work {

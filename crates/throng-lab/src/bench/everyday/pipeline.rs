@@ -5,10 +5,11 @@ use std::sync::atomic::Ordering::AcqRel;
 
 use super::team::{self, Figures, Order};
 use crate::bench::queues::brake::Brake;
+use crate::bench::queues::brake::STINT;
 use crate::bench::queues::check::{self, Check, Totals};
 use crate::bench::queues::items::{Item, STOP, value_of};
 use crate::bench::queues::mixes::Role;
-use crate::bench::queues::run::{Alone, Clock, Failure, STINT};
+use crate::bench::queues::run::{Alone, Clock, Failure};
 use crate::bench::queues::seats::{Exchange, Seat};
 
 /// Stages of the pipeline. Neighbouring threads are of different stages.
@@ -39,7 +40,7 @@ pub(super) fn run<X: Exchange<u64>>(order: &Order<'_>, each: usize) -> Result<Fi
         }
         (thread.pushed, thread.check, thread.clock.counted())
     })?;
-    // Where order is not kept, a thread may have been stopped before all items were out.
+    // Without order, a thread may be stopped before all items are out.
     let mut left = Check::new(each, false);
     for queue in [&first.0, &second.0] {
         let mut seat = queue.seat(true);
@@ -59,10 +60,10 @@ pub(super) fn run<X: Exchange<u64>>(order: &Order<'_>, each: usize) -> Result<Fi
     Ok(Figures { value, checked, ..Figures::default() })
 }
 
-/// What the threads share beside the queues.
+/// State that the threads share besides the queues.
 struct Line {
     each: usize,
-    /// Threads of the first and the middle stage that are not done.
+    /// Number of threads of the first and of the middle stage that are not done.
     at_work: [AtomicUsize; 2],
     /// Keeps producers from filling the memory where queues have no bound.
     brake: Option<Brake>,
@@ -70,7 +71,7 @@ struct Line {
 
 impl Line {
     fn new(order: &Order<'_>, each: usize) -> Self {
-        // The middle stage is counted by neither side: what lies in both queues is the backlog.
+        // The middle stage counts on neither side: the contents of both queues are the backlog.
         let roles: Vec<Role> = (0..STAGES * each)
             .map(|rank| if rank % STAGES == 0 { Role::Producer } else { Role::Consumer })
             .collect();
@@ -81,7 +82,7 @@ impl Line {
         }
     }
 
-    /// The last thread of a stage tells the next stage to stop.
+    /// Leaves a stage. The last thread of a stage tells the next stage to stop.
     fn leave(&self, stage: usize, output: &mut impl Seat<u64>) {
         if self.at_work[stage].fetch_sub(1, AcqRel) == 1 {
             (0..self.each).for_each(|_| output.put(u64::of(STOP)));
@@ -89,7 +90,7 @@ impl Line {
     }
 }
 
-/// A thread of one stage.
+/// The program of a thread of one stage.
 struct Thread<'a> {
     line: &'a Line,
     rank: usize,

@@ -1,6 +1,9 @@
-//! The tables and the sentences below them.
+//! Formats the tables and the sentences below them.
 
 use std::fmt::Write as _;
+
+use throng_papers::numbers::{counted, short};
+use throng_papers::table::{Align, aligned};
 
 use super::cases::Case;
 use super::contenders::Contender;
@@ -10,10 +13,8 @@ use super::summary::{Cell, OfBest};
 use super::threads;
 use crate::bench::noise;
 use crate::bench::setup::Setup;
-use crate::numbers::{counted, short};
-use crate::table::{Align, aligned};
 
-/// Returns everything a person reads after a measurement.
+/// Returns the text for the terminal.
 #[must_use]
 pub fn text(plan: &EverydayPlan, setup: &Setup, cells: &[Cell]) -> String {
     let runs = counted(plan.repetitions as u64, "run");
@@ -49,7 +50,7 @@ fair      pairs of the slowest thread divided by those of the fastest
           every item was checked: it came out once, and in order where that is promised
 ";
 
-/// Ours in a group; where none of ours was measured, everything.
+/// Returns the table of ours in a group, or of everything where none of ours was measured.
 fn table(group: Group, cells: &[&Cell]) -> String {
     let has_ours = cells.iter().any(|cell| cell.is_ours);
     let shown: Vec<&&Cell> = cells.iter().filter(|cell| cell.is_ours || !has_ours).collect();
@@ -64,7 +65,7 @@ fn table(group: Group, cells: &[&Cell]) -> String {
     aligned(&rows, &columns.aligns())
 }
 
-/// Which columns a table has.
+/// The columns of a table.
 struct Columns {
     group: Group,
     /// Whether its cases run on several threads.
@@ -96,7 +97,7 @@ impl Columns {
         aligns
     }
 
-    /// The row of a cell. The case is named in the first of its rows only.
+    /// Returns the row of a cell. The case is named in the first of its rows only.
     fn row(&self, cell: &Cell, is_first: bool) -> Vec<String> {
         let shown = |text: String| if is_first { text } else { String::new() };
         let mut row = vec![shown(cell.case.clone())];
@@ -132,7 +133,8 @@ fn spreads(cells: &[Cell]) -> Vec<(f64, String)> {
     cells.iter().filter_map(|cell| Some((cell.value.spread()?, name(cell)))).collect()
 }
 
-/// For each of ours: in how many cases it is at least as good as the best peer, and where it is worst.
+/// Returns, for each of ours, the number of cases in which it is at least as good as the best peer,
+/// and its worst case.
 fn verdicts(plan: &EverydayPlan, cells: &[Cell]) -> String {
     let ours = plan.rows().into_iter().filter(|row| row.is_ours);
     let lines = ours.filter_map(|row| {
@@ -181,11 +183,12 @@ mod tests {
     use super::super::summary::cells;
     use super::super::summary::tests::{case, rows, sample};
     use super::*;
+    use std::time::Duration;
+
     use crate::bench::everyday::Sample;
     use crate::bench::latency::Latency;
-    use crate::cli::EverydayArguments;
 
-    /// One blank where there are several.
+    /// Replaces several blanks by one.
     fn squeezed(text: &str) -> Vec<String> {
         text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     }
@@ -229,12 +232,20 @@ mod tests {
 
     #[test]
     fn each_of_ours_is_summed_up() {
-        let typed = EverydayArguments {
-            only: Some("burst-1,burst-2".to_owned()),
-            methods: Some("queue-try,pool,array-queue".to_owned()),
-            ..EverydayArguments::default()
+        let mut contenders = super::super::contenders::all();
+        contenders
+            .retain(|contender| ["queue-try", "pool", "array-queue"].contains(&contender.name));
+        let plan = EverydayPlan {
+            cases: vec![case("burst-1"), case("burst-2")],
+            contenders,
+            beside: None,
+            repetitions: 1,
+            time: Duration::from_millis(40),
+            depth: None,
+            json: None,
+            csv: None,
+            out: None,
         };
-        let plan = EverydayPlan::resolve(&typed).unwrap();
         let [one, two] = [case("burst-1"), case("burst-2")];
         let samples = [
             sample(&one, "queue-try", 5.0),

@@ -1,16 +1,21 @@
 //! Cases by name: `--only`.
 
+use throng_papers::arguments::unknown_name;
+
 use super::cases::Case;
 use super::groups::Group;
 use crate::error::Error;
-use crate::names::suggestions;
 
-/// Returns the cases that a list of patterns names: a case, a group, or a name with `*` for any letters.
+/// Returns the cases that a list of patterns names. A pattern is a case, a group, or a name with
+/// `*` for any letters. Without a list: all but [large](Case::is_large) ones, which a group does
+/// not name either.
 ///
 /// # Errors
 /// When a pattern names no case.
-pub(super) fn only(cases: Vec<Case>, patterns: Option<&str>) -> Result<Vec<Case>, Error> {
-    let Some(list) = patterns else { return Ok(cases) };
+pub(crate) fn only(cases: Vec<Case>, patterns: Option<&str>) -> Result<Vec<Case>, Error> {
+    let Some(list) = patterns else {
+        return Ok(cases.into_iter().filter(|case| !case.is_large()).collect());
+    };
     let patterns: Vec<&str> = list.split(',').map(str::trim).collect();
     for pattern in &patterns {
         if !cases.iter().any(|case| is_named(case, pattern)) {
@@ -22,10 +27,10 @@ pub(super) fn only(cases: Vec<Case>, patterns: Option<&str>) -> Result<Vec<Case>
 }
 
 fn is_named(case: &Case, pattern: &str) -> bool {
-    case.group.name() == pattern || matches(pattern, &case.name)
+    case.group.name() == pattern && !case.is_large() || matches(pattern, &case.name)
 }
 
-/// Whether a name matches a pattern in which `*` stands for any letters.
+/// Returns whether a name matches a pattern in which `*` stands for any letters.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
@@ -39,13 +44,14 @@ fn unknown(pattern: &str, cases: &[Case]) -> Error {
     let groups = Group::ALL.iter().map(|group| group.name());
     let mut names: Vec<&str> = groups.chain(cases.iter().map(|case| case.name.as_str())).collect();
     names.dedup();
-    Error::UnknownName {
-        option: "--only",
-        name: pattern.to_owned(),
-        kind: "case on this machine",
-        suggestions: suggestions(pattern, names),
-        hint: "`throng bench everyday --list` names all",
-    }
+    unknown_name(
+        "--only",
+        pattern,
+        "case on this machine",
+        names,
+        "`throng bench everyday --list` names all",
+    )
+    .into()
 }
 
 #[cfg(test)]
@@ -65,6 +71,8 @@ mod tests {
         assert_eq!(names("fill-*,push-pop"), ["fill-1", "fill-2", "fill-16", "push-pop"]);
         assert_eq!(names("open-*:1-1M"), ["open-1:1-1M", "open-3:1-1M"]);
         assert_eq!(names("*-2"), ["burst-2", "fill-2"]);
+        assert_eq!(names("backlog-*"), ["backlog-1M", "backlog-10M", "backlog-100M"]);
+        assert!(!names("single").contains(&"backlog-100M".to_owned()), "it needs gigabytes");
         let threads: Vec<usize> = only(all(&Threads::for_cores(4)), Some("pairs-100"))
             .unwrap()
             .iter()

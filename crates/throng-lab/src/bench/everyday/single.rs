@@ -11,7 +11,7 @@ use crate::bench::queues::run::Failure;
 use crate::bench::queues::seats::{Exchange, Seat};
 use crate::bench::stats::{median, sorted};
 
-/// Room of a bounded queue, where the case does not say: more than the longest burst.
+/// Capacity of a bounded queue, where the case does not say: more than the longest burst.
 const ROOM: usize = 1024;
 
 /// Measures one case of one thread.
@@ -24,7 +24,7 @@ pub(super) fn run<X: Exchange<u64>>(order: &Order<'_>) -> Result<Figures, Failur
     Ok(Figures { value: ns_a_cycle, checked, ..Figures::default() })
 }
 
-/// Returns the nanoseconds of a cycle and how many items were checked.
+/// Returns the nanoseconds of a cycle and the number of checked items.
 fn measure<X: Exchange<u64>>(order: &Order<'_>) -> Result<(f64, u64), Wrong> {
     let mut tally = Tally::default();
     let time = order.times.measure;
@@ -47,6 +47,10 @@ fn measure<X: Exchange<u64>>(order: &Order<'_>) -> Result<(f64, u64), Wrong> {
                     let cycle = || is_right &= fill(&mut seat, capacity, &mut tally);
                     let ns = repeat(time, cycle);
                     is_right.then_some(ns).ok_or(Wrong::Room { capacity })?
+                }
+                Load::Backlog(items) => {
+                    (0..items).for_each(|_| seat.put(tally.next()));
+                    repeat(time, || pop_push(&mut seat, &mut tally))
                 }
                 Load::FullPopPush => {
                     (0..capacity).for_each(|_| seat.put(tally.next()));

@@ -1,30 +1,30 @@
-//! From single runs to medians, and ours beside the best peer of the same kind.
+//! Computes medians of the runs, and compares ours with the best peer of the same kind.
 
 use serde::Serialize;
 
 use super::cases::Case;
 use super::contenders::Kind;
 use super::groups::Group;
-use super::{Sample, plan::Row};
+use super::{Sample, contenders::Row};
 use crate::bench::latency::Latency;
 use crate::bench::stats::{Stats, median, sorted};
 
-/// What the repetitions of one contender in one case say together.
+/// The results of all repetitions of one contender in one case.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cell {
     /// The group of the case.
     pub group: Group,
     /// The case.
     pub case: String,
-    /// On how many threads.
+    /// Number of threads.
     pub threads: usize,
     /// The contender.
     pub method: String,
-    /// What it promises.
+    /// Its promise.
     pub kind: Kind,
     /// Whether it is of this library.
     pub is_ours: bool,
-    /// In the unit of the group.
+    /// The result, in the unit of the group.
     pub value: Stats,
     /// Medians of the percentiles of the runs.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,25 +32,25 @@ pub struct Cell {
     /// Median of the slowest thread divided by the fastest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fairness: Option<f64>,
-    /// Of ours: beside the peer with the best value.
+    /// Of ours: compared with the peer with the best value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_best: Option<OfBest>,
-    /// Of ours: beside the peer with the shortest p99.
+    /// Of ours: compared with the peer with the shortest p99.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_of_best: Option<OfBest>,
-    /// Of ours: beside the peer with the shortest p99.9.
+    /// Of ours: compared with the peer with the shortest p99.9.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p999_of_best: Option<OfBest>,
 }
 
-/// One of ours beside the best peer.
+/// One of ours, compared with the best peer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OfBest {
     /// The peer.
     pub peer: String,
     /// Its median.
     pub value: f64,
-    /// How many times as good ours is: above 1 ours is better, whatever the unit.
+    /// Ratio of ours to the peer: above 1 ours is better, whatever the unit.
     pub ratio: f64,
 }
 
@@ -103,8 +103,8 @@ fn beside_peers(cell: &Cell, here: &[Cell]) -> Cell {
     }
 }
 
-/// Returns the peers of the same kind. What is unordered has those without a bound where a case has no other
-/// that is unordered.
+/// Returns the peers of the same kind. An unordered contender has the unbounded ones as peers where
+/// a case has no other unordered one.
 fn peers<'a>(cell: &Cell, here: &'a [Cell]) -> Vec<&'a Cell> {
     let of = |kind| here.iter().filter(move |peer| !peer.is_ours && peer.kind == kind).collect();
     let same: Vec<&Cell> = of(cell.kind);
@@ -119,7 +119,7 @@ fn of_best(
 ) -> Option<OfBest> {
     let ours = value(cell)?;
     let known = peers.iter().filter_map(|peer| Some((value(peer)?, peer)));
-    // A peer that did nothing is no measure.
+    // A peer that did nothing gives no ratio.
     let known = known.filter(|(value, _)| *value > 0.0);
     let goodness = |value: f64| if less_is_better { 1.0 / value } else { value };
     let (best, peer) = known.max_by(|(a, _), (b, _)| goodness(*a).total_cmp(&goodness(*b)))?;

@@ -1,13 +1,13 @@
-//! What one thread pushed and popped, checked while it is measured.
+//! Checks the items that one thread pushes and pops, while it is measured.
 
 use crate::bench::queues::check::Wrong;
 use crate::bench::queues::items::Item;
 
 /// Items that one thread pushed and popped.
 ///
-/// Values are 1, 2, 3, ... in the order of pushes, so a queue that is first in, first out gives them back in
-/// that order. Of others the number and the sum of squares are compared. Little is done for each item,
-/// because it is done in the time that is measured.
+/// Values are 1, 2, 3, ... in the order of pushes, so a queue that is first in, first out gives
+/// them back in that order. Of others the number and the sum of squares are compared. Each item
+/// takes little work, because it is part of the measured time.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pushed: u64,
@@ -28,13 +28,13 @@ impl Tally {
         T::of(self.pushed)
     }
 
-    /// Notes that the last item was refused; the next has its value.
+    /// Records that the last item was refused; the next one gets its value.
     #[inline(always)]
     pub(super) fn take_back(&mut self) {
         self.pushed -= 1;
     }
 
-    /// Notes an item that was popped.
+    /// Records an item that was popped.
     #[inline(always)]
     pub(super) fn note<T: Item>(&mut self, item: &T) {
         let value = item.value().unwrap_or(DAMAGED);
@@ -46,7 +46,7 @@ impl Tally {
         self.last = value;
     }
 
-    /// Returns how many items were checked.
+    /// Returns the number of checked items.
     ///
     /// # Errors
     /// When other items were popped than pushed, or, with `in_order`, in another order.

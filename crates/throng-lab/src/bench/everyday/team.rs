@@ -1,4 +1,4 @@
-//! Threads that run one case together, and the order they are given.
+//! Runs one case on several threads, and describes its runs.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use super::cases::Case;
 use crate::bench::barriers::run::pin;
-use crate::bench::crew;
 use crate::bench::latency::Latency;
 use crate::bench::queues::ending::{Ending, Leaving};
 use crate::bench::queues::run::Failure;
 use crate::bench::setup::Pinning;
+use crate::bench::together;
 use crate::bench::window::{Phase, Times, Window};
 
 /// One run of one case by one contender.
@@ -24,15 +24,15 @@ pub struct Order<'a> {
     pub bounded: bool,
     /// Whether the items of a producer must come out in order.
     pub in_order: bool,
-    /// How long it is measured.
+    /// The times of its phases.
     pub times: Times,
-    /// How deep a tree of jobs is; [`None`]: as deep as the time allows.
+    /// Depth of a tree of jobs. [`None`]: as deep as the time allows.
     pub depth: Option<u32>,
-    /// Where the threads run.
+    /// The cores of the threads.
     pub pinning: &'a Pinning,
 }
 
-/// Items that fit into a bounded queue, where the case does not say.
+/// Capacity of a bounded queue, where the case does not say.
 const ROOM: usize = 4096;
 
 impl Order<'_> {
@@ -43,20 +43,20 @@ impl Order<'_> {
     }
 }
 
-/// What one run measured.
+/// The results of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// In the unit of the group.
+    /// The result, in the unit of the group.
     pub value: f64,
     /// Latencies, where the case has them.
     pub latency: Option<Latency>,
     /// Pairs of the slowest thread divided by those of the fastest.
     pub fairness: Option<f64>,
-    /// How many items were checked.
+    /// Number of checked items.
     pub checked: u64,
 }
 
-/// What the threads of a run share.
+/// State shared by the threads of a run.
 pub(super) struct Team {
     pub(super) window: Window,
     /// Whether all threads have been started.
@@ -71,10 +71,10 @@ impl Team {
     }
 }
 
-/// Runs `task` on each thread of the case and returns what the threads came back with.
+/// Runs `task` on each thread of the case and returns the results of the threads.
 ///
-/// A task prepares itself and calls [`Team::begin`]. With `times` the phases of the window follow the clock;
-/// without, the tasks end by themselves.
+/// A task prepares itself and calls [`Team::begin`]. With `times` the phases of the window follow
+/// the clock; without, the tasks end by themselves.
 pub(super) fn run<R: Send>(
     order: &Order<'_>,
     times: Option<Times>,
@@ -99,12 +99,12 @@ pub(super) fn run<R: Send>(
             hung.give_up(order.method, order.case.of_messages(), threads);
         }
     };
-    let results = crew::run(&team.window, tasks, conduct).map_err(Failure::Crew)?;
+    let results = together::run(&team.window, tasks, conduct).map_err(Failure::Threads)?;
     Ok((results, team.window.seconds()))
 }
 
 impl Case {
-    /// Returns the name in a message.
+    /// Returns the name for messages.
     pub(super) fn of_messages(&self) -> String {
         format!("the case {}", self.name)
     }

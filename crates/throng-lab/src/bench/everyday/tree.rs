@@ -1,7 +1,8 @@
-//! A tree of jobs: each job makes two, down to a depth.
+//! A tree of jobs: each job creates two, down to a depth.
 //!
-//! A thread takes a job, works, and puts in two more, until there are no jobs left. A thread that finds no
-//! job writes down how many it has done and adds up what all have; so no word is shared while there is work.
+//! A thread takes a job, works, and puts in two more, until there are no jobs left. A thread that
+//! finds no job publishes its number of done jobs and adds up those of all threads. So no word is
+//! shared while there is work.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -11,22 +12,22 @@ use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 
 use super::team::{self, Figures, Order};
 use crate::bench::barriers::run::pin;
-use crate::bench::crew::CrewFailure;
 use crate::bench::pace::SteadyWork;
 use crate::bench::queues::check::Wrong;
 use crate::bench::queues::run::{Alone, Failure};
 use crate::bench::queues::seats::{Backoff, Exchange, Seat};
+use crate::bench::together::ThreadsFailure;
 
-/// The depth where the command line does not say: 524 287 jobs.
+/// The default depth: 524 287 jobs.
 const USUAL_DEPTH: u32 = 18;
-/// Without `--depth`, a tree is made lower until its work takes no longer than this.
+/// Without `--depth`, longest time of a tree's work; the tree gets shallower until it fits.
 const MOST_NS: u64 = 150_000_000;
-/// The fewest levels that say something.
+/// Smallest depth whose result says something.
 const LEAST_DEPTH: u32 = 10;
 
 fn depth(order: &Order<'_>, work_ns: u32) -> u32 {
     let fits = |depth: &u32| {
-        // Taking and putting a job cost something too.
+        // Taking and putting a job takes time too.
         jobs(*depth) * u64::from(work_ns + 50) / order.case.threads as u64 <= MOST_NS
     };
     order
@@ -39,7 +40,7 @@ fn jobs(depth: u32) -> u64 {
     (2 << depth) - 1
 }
 
-/// Returns what a run measured: million jobs a second.
+/// Returns the result of a run: million jobs a second.
 ///
 /// # Errors
 /// When another number of jobs was done than the tree has.
@@ -81,7 +82,7 @@ pub(super) fn run<X: Exchange<u64>>(order: &Order<'_>, work_ns: u32) -> Result<F
     judge(depth, done, time.as_secs_f64())
 }
 
-/// How many jobs each thread has done, on a line each.
+/// The number of done jobs of each thread, on a line each.
 struct Board {
     done: Vec<Alone<AtomicU64>>,
     jobs: u64,
@@ -119,12 +120,12 @@ impl Board {
         }
     }
 
-    /// Notes how many jobs a thread has done. Returns whether all jobs are done.
+    /// Publishes a thread's number of done jobs. Returns whether all jobs are done.
     fn is_over(&self, rank: usize, done: u64) -> bool {
         if self.done[rank].0.load(Relaxed) != done {
             self.done[rank].0.store(done, Release);
         }
-        // More than there are is an error, which is found afterwards.
+        // More done than there are is an error, which is found afterwards.
         let is_over = self.is_over.0.load(Acquire) || self.done() >= self.jobs;
         if is_over {
             self.is_over.0.store(true, Release);
@@ -157,7 +158,7 @@ pub(super) fn rayon_spawn(order: &Order<'_>, work_ns: u32) -> Result<Figures, Fa
     fn tree<'a>(scope: &Scope<'a>, depth: u32, work: SteadyWork, done: &'a Counts) {
         work.once();
         if let Some(done) = rayon::current_thread_index().and_then(|rank| done.get(rank)) {
-            // The only thread that writes this one.
+            // No other thread writes this word.
             done.0.store(done.0.load(Relaxed) + 1, Relaxed);
         }
         if depth > 0 {
@@ -181,7 +182,7 @@ fn rayon_pool(order: &Order<'_>) -> Result<ThreadPool, Failure> {
         .num_threads(threads)
         .start_handler(move |rank| pin(&cores, rank, threads))
         .build();
-    pool.map_err(|error| Failure::Crew(CrewFailure::Spawn(std::io::Error::other(error))))
+    pool.map_err(|error| Failure::Threads(ThreadsFailure::Spawn(std::io::Error::other(error))))
 }
 
 #[cfg(test)]

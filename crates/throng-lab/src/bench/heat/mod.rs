@@ -1,8 +1,9 @@
-//! `throng bench heat`: what a barrier is worth in a computation with one in every step.
+//! `throng bench heat`: measures how much a barrier matters in a computation that has one in every
+//! step.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`plan`] | the arguments, resolved and checked |
+//! | [`plan`] | what is measured, and how |
 //! | [`plate`] | the computation, on one thread, in bands and with rayon |
 //! | [`report`] | tables, and every single number |
 
@@ -14,45 +15,45 @@ use std::io;
 use std::time::Duration;
 
 use serde::Serialize;
+use throng_papers::output;
 
 use super::barriers::rows::{self, REFERENCE, Row};
 use super::barriers::run::pin;
-use super::crew::{self, CrewFailure};
 use super::setup::{Pinning, Setup};
+use super::together::{self};
 use super::window::{Phase, Window};
 use crate::error::{self, Error};
-use crate::output;
 use plan::HeatPlan;
 use plate::{Band, Board, Plate, Steps};
 
 /// One run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sample {
-    /// How the threads wait for each other.
+    /// The barrier, or another way to synchronise the threads.
     pub method: &'static str,
-    /// On how many threads.
+    /// Number of threads.
     pub threads: usize,
     /// Cells of the plate on a side.
     pub size: usize,
-    /// In which repetition, from 0.
+    /// Number of the repetition, from 0.
     pub repetition: usize,
-    /// How many steps were measured.
+    /// Number of measured steps.
     pub steps: usize,
-    /// The time of one.
+    /// Microseconds of a step.
     pub us_a_step: f64,
 }
 
-/// The row that is no barrier: one parallel loop a step.
+/// The row without a barrier: one parallel loop a step.
 pub const RAYON: &str = "rayon";
-/// The row that is no crowd.
+/// The row with a single thread.
 pub const SERIAL: &str = "one thread";
-/// The barriers that are measured, the reference first.
+/// The measured barriers, the reference first.
 pub const BARRIERS: [&str; 3] = [REFERENCE, "barrier", "team"];
 
-/// Measures heat and says what came out.
+/// Runs `throng bench heat`.
 ///
 /// # Errors
-/// When a result differs from that of one thread, threads cannot be had, or a result cannot be
+/// When a result differs from that of one thread, threads cannot be started, or a result cannot be
 /// written.
 pub fn heat(mut plan: HeatPlan) -> Result<(), Error> {
     let pinning = Pinning::find();
@@ -61,10 +62,10 @@ pub fn heat(mut plan: HeatPlan) -> Result<(), Error> {
     let cells = report::cells(&samples);
     let text = report::text(&plan, &setup, &cells);
     let json = plan.json.take();
-    super::publish(&text, json, &report::Document::new(&plan, &setup, &samples, &cells))
+    Ok(output::publish(&text, json, &report::record(&plan, &setup, &samples, &cells))?)
 }
 
-/// Runs everything, all rows in turn within each repetition.
+/// Makes all runs, all rows in turn within each repetition.
 fn measure_all(plan: &HeatPlan, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
     let mut rows = rows::all();
     rows.retain(|row| BARRIERS.contains(&row.name));
@@ -85,8 +86,12 @@ fn measure_all(plan: &HeatPlan, pinning: &Pinning) -> Result<Vec<Sample>, Error>
             note(SERIAL, 1, time);
             for &threads in &plan.threads {
                 let same = |method, result: &Plate| {
-                    let differs = Error::Differs { method, threads, size };
-                    if *result == expected { Ok(()) } else { Err(differs) }
+                    if *result == expected {
+                        return Ok(());
+                    }
+                    let heat = format!("heat on {size} x {size} cells with {method}");
+                    let on = error::count(threads);
+                    Err(Error::check(&heat, format_args!("on {on}: not the result of one thread")))
                 };
                 for row in &rows {
                     let (result, time) = in_bands(&plate, steps, row, threads, pinning)?;
@@ -103,7 +108,7 @@ fn measure_all(plan: &HeatPlan, pinning: &Pinning) -> Result<Vec<Sample>, Error>
     Ok(samples)
 }
 
-/// One run in bands, with a new barrier.
+/// Makes one run in bands, with a new barrier.
 fn in_bands(
     plate: &Plate,
     steps: Steps,
@@ -112,12 +117,12 @@ fn in_bands(
     pinning: &Pinning,
 ) -> Result<(Plate, Duration), Error> {
     let method = row.name;
-    let mut parties = row.build(threads).map_err(|source| Error::Shape { method, source })?;
+    let mut parties = row.build(threads).map_err(|source| Error::shape(method, source))?;
     let (window, board) = (&Window::new(), &Board::new(threads, plate.size()));
     let tasks = parties.iter_mut().enumerate().map(|(rank, party)| {
         move || {
             pin(pinning, rank, threads);
-            // Made by its own thread, so that it lies in memory that is near.
+            // Built by its own thread, so that its memory is near.
             let mut band = Band::new(plate, rank, threads);
             window.await_start();
             let time = match window.phase() {
@@ -127,15 +132,13 @@ fn in_bands(
             (band, time)
         }
     });
-    let results = crew::run(window, tasks, || {}).map_err(|failure| match failure {
-        CrewFailure::Spawn(source) => Error::Spawn { threads, source },
-        CrewFailure::Panicked => Error::Panicked { method, threads },
-    })?;
+    let results =
+        together::run(window, tasks, || {}).map_err(|failure| failure.explain(method, threads))?;
     let (bands, times): (Vec<Band>, Vec<Duration>) = results.into_iter().unzip();
     Ok((Band::join(plate, &bands), times[0]))
 }
 
-/// One run on new threads of rayon.
+/// Makes one run on new threads of rayon.
 fn with_rayon(
     plate: &Plate,
     steps: Steps,

@@ -1,23 +1,25 @@
 //! Heat that spreads over a plate, step by step: each cell becomes the mean of its four neighbours.
 //! Cells at the edge keep their temperature.
 //!
-//! Three ways to compute the same, bit for bit: on one thread; in bands of rows, one a thread, whose
-//! threads meet after each step; and with one parallel loop a step on the threads of rayon.
+//! There are three ways to compute the same result, bit for bit: on one thread; in bands of rows,
+//! one a thread, with a barrier after each step; and with one parallel loop a step on the threads
+//! of rayon.
 //!
 //! # Bands
-//! A thread has its rows to itself, twice: as they are, and as they will be. Only the first and the
-//! last row of a band are of interest to others. After each step they are put up where the
-//! neighbours see them, everybody meets, and the neighbours copy what they need:
+//! A thread owns two copies of its rows: the present and the next step. Only the first and the last
+//! row of a band matter to other threads. After each step the thread publishes them on a board.
+//! After the barrier its neighbours copy the rows they need:
 //!
 //! ```text
 //! band 0   ............
-//!          ============ put up for band 1
-//! band 1   ============ put up for band 0
+//!          ============ published for band 1
+//! band 1   ============ published for band 0
 //!          ............
 //! ```
 //!
-//! There are two places for each such row, for even and odd steps. Who puts up a row of step t + 2
-//! has met the others after step t + 1, and so they have copied that of step t.
+//! There are two places for each such row, for even and odd steps. A thread that publishes a row of
+//! step t + 2 has passed the barrier after step t + 1. So the neighbours have copied the row of
+//! step t.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -35,11 +37,11 @@ pub struct Plate {
     cells: Vec<f32>,
 }
 
-/// The smallest plate that has cells which change.
+/// The smallest plate with cells that change.
 pub const LEAST_SIZE: usize = 3;
 
 impl Plate {
-    /// Cold, but for its upper edge and a spot in the middle.
+    /// Returns a cold plate with a hot upper edge and a hot spot in the middle.
     #[must_use]
     pub fn new(size: usize) -> Self {
         let size = size.max(LEAST_SIZE);
@@ -49,19 +51,19 @@ impl Plate {
         Plate { size, cells: (0..size * size).map(cell).collect() }
     }
 
-    /// Its cells on a side.
+    /// Returns its number of cells on a side.
     #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// How many of its rows change.
+    /// Returns the number of its rows that change.
     #[must_use]
     pub fn inner_rows(&self) -> usize {
         self.size - 2
     }
 
-    /// After so many steps, computed on the calling thread.
+    /// Returns the plate after `steps`, computed on the calling thread, and the measured time.
     #[must_use]
     pub fn after(&self, steps: Steps) -> (Plate, Duration) {
         let (mut now, mut next) = (self.clone(), self.clone());
@@ -74,7 +76,7 @@ impl Plate {
         (now, clock.time())
     }
 
-    /// The same with one parallel loop a step.
+    /// Computes the same with one parallel loop a step.
     #[must_use]
     pub fn after_with_rayon(&self, steps: Steps, pool: &rayon::ThreadPool) -> (Plate, Duration) {
         pool.install(|| {
@@ -96,12 +98,12 @@ impl Plate {
     }
 }
 
-/// How many steps: some to warm up, and those measured.
+/// Numbers of steps: for warm-up, and measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
-    /// Before the clock is read.
+    /// Steps of warm-up.
     pub warm_up: usize,
-    /// Measured.
+    /// Measured steps.
     pub measured: usize,
 }
 
@@ -111,7 +113,7 @@ impl Steps {
     }
 }
 
-/// Times the steps after those for warming up.
+/// Times the steps after the warm-up.
 struct Clock {
     steps: Steps,
     start: Instant,
@@ -122,7 +124,7 @@ impl Clock {
         Clock { steps, start: Instant::now() }
     }
 
-    /// Before each step.
+    /// Reads the clock at the first measured step. Called before each step.
     fn look(&mut self, step: usize) {
         if step == self.steps.warm_up {
             self.start = Instant::now();
@@ -134,7 +136,7 @@ impl Clock {
     }
 }
 
-/// One step of the rows in `now` that have a row above and below, into `next`.
+/// Makes one step of the rows in `now` that have a row above and below, into `next`.
 fn relax_rows(now: &[f32], next: &mut [f32], size: usize) {
     for (rows, next) in now.windows(3 * size).step_by(size).zip(next.chunks_exact_mut(size)) {
         let (above, rest) = rows.split_at(size);
@@ -143,7 +145,7 @@ fn relax_rows(now: &[f32], next: &mut [f32], size: usize) {
     }
 }
 
-/// One step of one row; its first and last cell stay.
+/// Makes one step of one row; its first and last cell stay.
 fn relax(above: &[f32], row: &[f32], below: &[f32], next: &mut [f32]) {
     let inner = 1..row.len() - 1;
     let upright = above[inner.clone()].iter().zip(&below[inner.clone()]);
@@ -153,10 +155,10 @@ fn relax(above: &[f32], row: &[f32], below: &[f32], next: &mut [f32]) {
     }
 }
 
-/// A row put up for a neighbour, on lines of its own.
+/// A row published for a neighbour, on lines of its own.
 type Posted = Vec<PostedLine>;
 
-/// Some cells of a posted row.
+/// Some cells of a published row.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct PostedLine([AtomicU32; 32]);
@@ -173,18 +175,18 @@ fn copy(posted: &Posted, row: &mut [f32]) {
     }
 }
 
-/// The rows put up by all bands, for even and odd steps.
+/// The rows published by all bands, for even and odd steps.
 ///
 /// # Memory ordering
-/// Relaxed: whoever copies a row has met the one who put it up in between, and meeting orders what
-/// was done before with what is done after.
+/// Relaxed: a barrier is between publishing a row and copying it, and orders what was done before
+/// with what is done after.
 pub struct Board {
     /// By band: its first and its last row, for even steps and for odd ones.
     bands: Vec<[[Posted; 2]; 2]>,
 }
 
 impl Board {
-    /// For so many bands of a plate of this size.
+    /// Returns the board of `bands` bands of a plate of this size.
     #[must_use]
     pub fn new(bands: usize, size: usize) -> Self {
         let row = || (0..size.div_ceil(32)).map(|_| PostedLine::default()).collect();
@@ -203,7 +205,7 @@ pub struct Band {
 }
 
 impl Band {
-    /// Band `rank` of `bands`, of which none may be empty.
+    /// Returns band `rank` of `bands`, none of which may be empty.
     #[must_use]
     pub fn new(plate: &Plate, rank: usize, bands: usize) -> Self {
         let rows = plate.inner_rows();
@@ -212,7 +214,7 @@ impl Band {
         Band { rank, size: plate.size, next: now.clone(), now }
     }
 
-    /// Computes its rows, and meets the others after each step.
+    /// Computes its rows, and waits at the barrier after each step. Returns the measured time.
     pub fn run(&mut self, steps: Steps, board: &Board, party: &mut dyn Party) -> Duration {
         let mut clock = Clock::new(steps);
         for step in 0..steps.all() {
@@ -235,7 +237,7 @@ impl Band {
         clock.time()
     }
 
-    /// Puts the bands, in order, together again.
+    /// Joins the bands, in order, to a plate.
     #[must_use]
     pub fn join(plate: &Plate, bands: &[Band]) -> Plate {
         let mut cells = plate.cells[..plate.size].to_vec();

@@ -3,23 +3,25 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use serde_json::json;
+use throng_papers::numbers::{counted, short};
 
 use super::plan::HeatPlan;
 use super::{BARRIERS, RAYON, SERIAL, Sample};
 use crate::bench::barriers::rows::REFERENCE;
 use crate::bench::grid::{Grid, Row};
+use crate::bench::harness::Record;
 use crate::bench::noise;
 use crate::bench::setup::Setup;
 use crate::bench::stats::Stats;
 use crate::error::count;
-use crate::numbers::{counted, short};
 
-/// What the repetitions of one run say together.
+/// The results of all repetitions of one run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cell {
-    /// How the threads wait for each other.
+    /// The barrier, or another way to synchronise the threads.
     pub method: &'static str,
-    /// On how many threads.
+    /// Number of threads.
     pub threads: usize,
     /// Cells of the plate on a side.
     pub size: usize,
@@ -47,7 +49,7 @@ fn median(cells: &[Cell], method: &str, threads: usize, size: usize) -> Option<f
     cells.iter().find(is_it).map(|cell| cell.us_a_step.median)
 }
 
-/// Everything a person reads after a measurement.
+/// Returns the text for the terminal.
 #[must_use]
 pub fn text(plan: &HeatPlan, setup: &Setup, cells: &[Cell]) -> String {
     let runs = counted(plan.repetitions as u64, "run");
@@ -67,7 +69,7 @@ pub fn text(plan: &HeatPlan, setup: &Setup, cells: &[Cell]) -> String {
     let _ = writeln!(
         text,
         "us        of one step, median of {runs} (every result compared with that of one thread)\n\
-         ratio     times as fast as with std::sync::Barrier on as many threads"
+         ratio     speed-up over std::sync::Barrier on the same number of threads"
     );
     if plan.repetitions > 1
         && let Some(noise) = noise::in_words(spreads(cells))
@@ -110,7 +112,7 @@ fn spreads(cells: &[Cell]) -> Vec<(f64, String)> {
     cells.iter().filter_map(|cell| Some((cell.us_a_step.spread()?, name(cell)))).collect()
 }
 
-/// A sentence for each size: where the library's team is fastest, and against whom.
+/// Returns a sentence for each size: where the library's team is fastest, with its speed-ups.
 fn verdicts(plan: &HeatPlan, cells: &[Cell]) -> Vec<String> {
     let verdict = |&size: &usize| {
         let of_team = plan.threads.iter().map(|&threads| {
@@ -132,54 +134,36 @@ fn verdicts(plan: &HeatPlan, cells: &[Cell]) -> Vec<String> {
     plan.sizes.iter().filter_map(verdict).collect()
 }
 
-/// What is written for other programs, in the order of the fields.
-#[derive(Serialize)]
-pub(super) struct Document<'a> {
-    throng: &'static str,
-    benchmark: &'static str,
+/// Returns what is written for other programs.
+pub(super) fn record<'a>(
+    plan: &HeatPlan,
     setup: &'a Setup,
-    reference: &'static str,
-    threads: &'a [usize],
-    sizes: &'a [usize],
-    repetitions: usize,
-    summary: &'a [Cell],
     runs: &'a [Sample],
-}
-
-impl<'a> Document<'a> {
-    pub(super) fn new(
-        plan: &'a HeatPlan,
-        setup: &'a Setup,
-        samples: &'a [Sample],
-        cells: &'a [Cell],
-    ) -> Self {
-        Document {
-            throng: env!("CARGO_PKG_VERSION"),
-            benchmark: "heat",
-            setup,
-            reference: REFERENCE,
-            threads: &plan.threads,
-            sizes: &plan.sizes,
-            repetitions: plan.repetitions,
-            summary: cells,
-            runs: samples,
-        }
-    }
+    summary: &'a [Cell],
+) -> Record<'a, &'a [Cell], Sample> {
+    let asked = vec![
+        ("reference", json!(REFERENCE)),
+        ("threads", json!(plan.threads)),
+        ("sizes", json!(plan.sizes)),
+        ("repetitions", json!(plan.repetitions)),
+    ];
+    Record { benchmark: "heat", setup, asked, summary, runs }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::HeatArguments;
 
     #[test]
     fn the_team_is_held_against_all_others() {
-        let typed = HeatArguments {
-            sizes: Some("64".to_owned()),
-            threads: Some("2".to_owned()),
-            ..HeatArguments::default()
+        let plan = HeatPlan {
+            threads: vec![2],
+            sizes: vec![64],
+            steps: None,
+            quick: false,
+            repetitions: 9,
+            json: None,
         };
-        let plan = HeatPlan::resolve(&typed).unwrap();
         let sample = |method, threads, us_a_step| Sample {
             method,
             threads,

@@ -1,4 +1,4 @@
-//! What keeps producers from filling the memory where a queue has no bound.
+//! Keeps producers from filling the memory where a queue has no bound.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -6,13 +6,12 @@ use std::thread;
 use std::time::Duration;
 
 use super::mixes::Role;
-use super::run::STINT;
 
 /// Keeps producers from filling the memory where a queue has no bound and its consumers are slower:
 /// with a million items in it they wait.
 ///
-/// Everybody notes its count on a line of its own, once in a stint; producers look at all lines once in
-/// many stints.
+/// Every thread publishes its count on a line of its own, once in a stint. A producer reads all
+/// lines once in `BETWEEN_LOOKS` items.
 pub(in crate::bench) struct Brake {
     counts: Vec<Count>,
     producers: Vec<bool>,
@@ -23,9 +22,11 @@ pub(in crate::bench) struct Brake {
 #[derive(Default)]
 struct Count(AtomicU64);
 
-/// More items than this need not be in a queue without a bound.
+/// Items between two checks of the phase.
+pub(in crate::bench) const STINT: usize = 32;
+/// Most items in a queue without a bound.
 const BACKLOG: u64 = 1 << 20;
-/// A producer looks at the others when it has pushed so many more.
+/// Items that a producer pushes between two checks of the others' counts.
 const BETWEEN_LOOKS: u64 = 2048;
 
 impl Brake {
@@ -33,18 +34,19 @@ impl Brake {
         Brake {
             counts: roles.iter().map(|_| Count::default()).collect(),
             producers: roles.iter().map(|&role| role == Role::Producer).collect(),
-            // What has not been noted yet must not look like a backlog.
+            // Items that are not published yet must not look like a backlog.
             most: BACKLOG + (2 * STINT * roles.len()) as u64,
         }
     }
 
-    /// A consumer has popped so many.
+    /// Publishes the number of items that a consumer has popped.
     #[inline]
     pub(in crate::bench) fn note_popped(&self, rank: usize, popped: u64) {
         self.counts[rank].0.store(popped, Relaxed);
     }
 
-    /// A producer has pushed so many. It is kept here while the backlog is too long and the run goes on.
+    /// Publishes the number of items that a producer has pushed. Blocks while the backlog is too
+    /// long and the run continues.
     #[inline]
     pub(in crate::bench) fn hold_back(
         &self,
@@ -82,7 +84,7 @@ mod tests {
         let hold_back = || brake.hold_back(0, full, || goes_on.load(Relaxed));
         brake.note_popped(1, full);
         hold_back();
-        assert_eq!(brake.backlog(), 0, "nobody waited");
+        assert_eq!(brake.backlog(), 0, "no producer waited");
         let kept = |end: &dyn Fn()| {
             brake.note_popped(1, 0);
             thread::scope(|scope| {

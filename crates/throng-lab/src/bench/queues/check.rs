@@ -1,19 +1,20 @@
-//! Whether every item came out exactly once, watched while it is measured.
+//! Checks that every item came out exactly once, while it is measured.
 //!
-//! A consumer keeps, on memory of its own, how many items it got, the sum of their values and of the
-//! squares of these, and the last number it got from each producer. So an item that comes twice to one
-//! consumer, or before an older one of its producer, is seen at once; and one that is lost, damaged, or
-//! comes to two consumers changes the totals. Producers keep nothing but how many they have pushed:
-//! their totals are worked out after the run.
+//! A consumer keeps, in memory of its own, the number of its items, the sum of their values and of
+//! their squares, and the last number from each producer. An item that comes twice to one consumer,
+//! or before an older one of its producer, is found at once. An item that is lost, damaged, or
+//! comes to two consumers changes the totals. Producers keep only the number of their items: their
+//! totals are computed after the run.
 //!
-//! That is some additions, one multiplication and a store to a line that nobody else touches: the row
-//! `nothing`, in which no queue is between the two ends, shows what it costs with all the rest.
+//! The cost is some additions, one multiplication and a store to a line that no other thread uses.
+//! The row `nothing`, with no queue between the two ends, shows it together with all the rest.
 
 use std::fmt;
 
 use super::items::{Item, origin_of, value_of};
+use crate::error::{self, Error};
 
-/// What went in or came out, in all.
+/// Totals of the items that went in or came out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     count: u64,
@@ -29,7 +30,7 @@ impl Totals {
         self.squares = self.squares.wrapping_add(value.wrapping_mul(value));
     }
 
-    /// Of the first so many items of a producer.
+    /// Returns the totals of the first `count` items of a producer.
     #[must_use]
     pub fn pushed(producer: usize, count: u64) -> Self {
         let mut totals = Totals::default();
@@ -46,33 +47,43 @@ impl Totals {
     }
 }
 
-/// What a queue did wrong.
+/// Returns the error for a queue that failed. `load` is the mix or the case, such as "the mix even".
+pub(in crate::bench) fn failed(
+    method: &str,
+    load: &str,
+    threads: usize,
+    wrong: impl fmt::Display,
+) -> Error {
+    Error::check(method, format_args!("failed in {load} on {}: {wrong}", error::count(threads)))
+}
+
+/// The error of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// Another number of items came out than went in.
     Count {
         /// So many went in.
         pushed: u64,
-        /// So many came out.
+        /// Number of items popped.
         popped: u64,
     },
-    /// As many items came out as went in, but not the same ones.
+    /// The number of items is right, but the items are not those pushed.
     Others {
         /// So many went in.
         pushed: u64,
     },
-    /// An item came out that nobody has pushed, or one that was damaged.
+    /// An item came out that was never pushed, or that was damaged.
     Unknown,
     /// An item came out after a younger one of the same producer, or twice.
     Order {
-        /// Whose item.
+        /// The producer.
         producer: usize,
-        /// Which of his.
+        /// The number of its item.
         number: u64,
         /// The one that came before it.
         after: u64,
     },
-    /// A queue with a bound took an item that had no room, or refused one that had.
+    /// A bounded queue took an item that had no room, or refused one that had.
     Room {
         /// The bound.
         capacity: usize,
@@ -88,7 +99,7 @@ impl fmt::Display for Wrong {
             Wrong::Others { pushed } => {
                 write!(f, "{pushed} items were pushed and as many popped, but not the same ones")
             }
-            Wrong::Unknown => write!(f, "an item was popped that nobody has pushed"),
+            Wrong::Unknown => write!(f, "an item was popped that was never pushed"),
             Wrong::Order { producer, number, after } => write!(
                 f,
                 "item {number} of thread {producer} was popped after its item {after} on the same \
@@ -109,7 +120,7 @@ struct Numbers([u64; NUMBERS]);
 
 const NUMBERS: usize = 16;
 
-/// What one consumer has got.
+/// The items that one consumer has got.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Check {
@@ -121,14 +132,15 @@ pub struct Check {
 }
 
 impl Check {
-    /// Of items of so many producers. `in_order`: those of one producer come in order.
+    /// Returns a check for items of `producers` producers. `in_order`: those of one producer come
+    /// in order.
     #[must_use]
     pub fn new(producers: usize, in_order: bool) -> Self {
         let last = vec![Numbers::default(); producers.div_ceil(NUMBERS)];
         Check { totals: Totals::default(), last, in_order, wrong: None }
     }
 
-    /// An item has come out.
+    /// Records an item that came out.
     #[inline]
     pub fn note(&mut self, item: &impl Item) {
         match item.value() {
@@ -137,7 +149,7 @@ impl Check {
         }
     }
 
-    /// An item of this value has come out.
+    /// Records an item of this value that came out.
     #[inline]
     pub fn note_value(&mut self, value: u64) {
         let (producer, number) = origin_of(value);
@@ -153,7 +165,7 @@ impl Check {
         *last = number;
     }
 
-    /// How many have come out.
+    /// Returns the number of items that came out.
     #[inline]
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -161,10 +173,11 @@ impl Check {
     }
 }
 
-/// How many items were checked; an error if they are not those pushed, each once and in order.
+/// Returns the number of checked items, or an error if they are not those pushed, each once and in
+/// order.
 ///
 /// # Errors
-/// Tells what is wrong.
+/// The error of the queue.
 pub fn verdict(
     pushed: impl Iterator<Item = Totals>,
     popped: impl Iterator<Item = Check>,
@@ -188,7 +201,7 @@ pub fn verdict(
 mod tests {
     use super::*;
 
-    /// Two producers have pushed two items each; two consumers got these.
+    /// Judges two consumers that got these items; two producers have pushed two items each.
     fn judge(first: &[(usize, u64)], second: &[(usize, u64)]) -> Result<u64, Wrong> {
         let popped = [first, second].map(|items| {
             let mut check = Check::new(2, true);

@@ -1,4 +1,4 @@
-//! The end of a run: all threads come home, or the program does not wait for ever.
+//! Ends a run: all threads finish, or the program gives up on them.
 
 use std::process;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
@@ -6,19 +6,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use crate::error::Error;
-use crate::output;
+use throng_papers::output;
 
-/// How many threads are still there when the time is up.
+use super::check::failed;
+use crate::error::Error;
+
+/// Number of threads that are still running when the time is up.
 pub(in crate::bench) struct Ending {
     left: AtomicUsize,
     panicked: AtomicBool,
     conductor: Thread,
 }
 
-/// All must have come home so long after the time is up.
+/// Time for all threads to finish after the end of the run.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Where one has panicked, others may wait for what it will never push.
+/// The same where a thread has panicked: others may wait for items that it will never push.
 const PATIENCE_WITH_THE_DEAD: Duration = Duration::from_secs(2);
 
 impl Ending {
@@ -30,7 +32,7 @@ impl Ending {
         }
     }
 
-    /// Waits until all have come home, on the thread that made this; but not for ever.
+    /// Waits for all threads to finish, on the thread that made this; gives up after a while.
     pub(in crate::bench) fn watch(&self) -> Result<(), Hung> {
         self.watch_for(PATIENCE, PATIENCE_WITH_THE_DEAD)
     }
@@ -51,7 +53,7 @@ impl Ending {
     }
 }
 
-/// A thread that leaves, one way or the other.
+/// Counts a thread as finished when dropped, whether it returns or panics.
 pub(in crate::bench) struct Leaving<'a>(pub(in crate::bench) &'a Ending);
 
 impl Drop for Leaving<'_> {
@@ -65,7 +67,7 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// Threads that never come home: they wait for items that have been lost.
+/// Threads that never finish: they wait for items that have been lost.
 #[derive(Debug)]
 pub(in crate::bench) struct Hung {
     left: usize,
@@ -73,7 +75,7 @@ pub(in crate::bench) struct Hung {
 }
 
 impl Hung {
-    /// Nobody can end a thread that waits, so the program ends.
+    /// Ends the program, since a waiting thread cannot be ended.
     pub(in crate::bench) fn give_up(
         &self,
         method: &'static str,
@@ -89,7 +91,11 @@ impl Hung {
         if self.panicked {
             Error::Panicked { method, threads }
         } else {
-            Error::Stuck { method, load, threads, left: self.left }
+            let what = format_args!(
+                "{} of them still wait, long after the end; an item was lost",
+                self.left
+            );
+            failed(method, &load, threads, what)
         }
     }
 }

@@ -1,20 +1,20 @@
-//! What goes through a queue: numbered items, so that none can be lost or come twice unseen.
+//! The items of a queue: numbered, so that none is lost or comes twice unnoticed.
 
 use std::hint::black_box;
 
 /// Bits of an item's value that number the items of one producer.
 const NUMBER_BITS: u32 = 48;
 
-/// The value that tells a consumer to stop: no producer has so large a number.
+/// The value that tells a consumer to stop; it is larger than that of any item.
 pub const STOP: u64 = u64::MAX;
 
-/// The value of the `number`-th item of a producer; numbers begin at 1.
+/// Returns the value of the `number`-th item of a producer; numbers begin at 1.
 #[must_use]
 pub const fn value_of(producer: usize, number: u64) -> u64 {
     ((producer as u64) << NUMBER_BITS) | number
 }
 
-/// Whose item has this value, and which of his it is.
+/// Returns the producer of an item with this value, and its number.
 #[must_use]
 pub const fn origin_of(value: u64) -> (usize, u64) {
     ((value >> NUMBER_BITS) as usize, value & ((1 << NUMBER_BITS) - 1))
@@ -22,9 +22,9 @@ pub const fn origin_of(value: u64) -> (usize, u64) {
 
 /// An item with a value in it.
 pub trait Item: Send + Sync + 'static {
-    /// The item of this value.
+    /// Returns the item of this value.
     fn of(value: u64) -> Self;
-    /// Its value; [`None`] when the item has been damaged.
+    /// Returns its value, or [`None`] if the item has been damaged.
     fn value(&self) -> Option<u64>;
 }
 
@@ -44,7 +44,7 @@ impl Item for u64 {
 #[derive(Clone, Copy, Debug)]
 pub struct Words<const WORDS: usize>([u64; WORDS]);
 
-/// An item of 256 bytes, as a message or a job with some content is.
+/// An item of 256 bytes, the size of a message or a job with some content.
 pub type Large = Words<32>;
 
 impl<const WORDS: usize> Item for Words<WORDS> {
@@ -55,7 +55,7 @@ impl<const WORDS: usize> Item for Words<WORDS> {
 
     #[inline]
     fn value(&self) -> Option<u64> {
-        // All of it must be there, not only the words that are looked at.
+        // All of it must be loaded, not only the words that are compared.
         let words = &black_box(self).0;
         let value = words[0];
         (value == words[WORDS / 2 - 1] && value == words[WORDS - 1]).then_some(value)

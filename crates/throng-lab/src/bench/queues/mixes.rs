@@ -1,4 +1,4 @@
-//! Who pushes and who pops: the workloads.
+//! The workloads: which threads push and which pop.
 
 /// A workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,14 +15,14 @@ pub enum Mix {
     Bursts,
     /// As pairs, with large items.
     Large,
-    /// Nobody pushes; all look for an item.
+    /// No thread pushes; all look for an item.
     Empty,
 }
 
-/// How many items a burst has.
+/// Number of items in a burst.
 pub const BURST: usize = 32;
 
-/// What one thread does.
+/// The program of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Pushes and pops.
@@ -31,12 +31,12 @@ pub enum Role {
     Producer,
     /// Pops only.
     Consumer,
-    /// Looks for an item where there is none.
+    /// Polls an empty queue.
     Poller,
 }
 
 impl Role {
-    /// Whether it takes items out.
+    /// Returns whether the role takes items out.
     #[must_use]
     pub fn pops(self) -> bool {
         self != Role::Producer
@@ -44,7 +44,7 @@ impl Role {
 }
 
 impl Mix {
-    /// All of them.
+    /// All workloads.
     pub const ALL: [Mix; 7] = [
         Mix::Pairs,
         Mix::Even,
@@ -55,7 +55,7 @@ impl Mix {
         Mix::Empty,
     ];
 
-    /// Its name, as typed on a command line.
+    /// Returns the name, as typed on a command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ impl Mix {
         }
     }
 
-    /// What it is, for the line above a table.
+    /// Describes the workload, for the line above a table.
     #[must_use]
     pub const fn in_words(self) -> &'static str {
         match self {
@@ -79,16 +79,16 @@ impl Mix {
             Mix::OneConsumer => "one thread pops, the others push",
             Mix::Bursts => "every thread pushes 32 items and then pops 32",
             Mix::Large => "as pairs, with items of 256 bytes",
-            Mix::Empty => "all threads look for an item, and there is none",
+            Mix::Empty => "all threads poll an empty queue",
         }
     }
 
-    /// Its name in a message.
+    /// Returns the name for messages.
     pub(super) fn of_messages(self) -> String {
         format!("the mix {}", self.name())
     }
 
-    /// The fewest threads it makes sense for.
+    /// Returns the fewest threads it makes sense for.
     #[must_use]
     pub const fn least_threads(self) -> usize {
         match self {
@@ -97,7 +97,7 @@ impl Mix {
         }
     }
 
-    /// What each thread does. Where some push and others pop, they are mixed, so that not one half of
+    /// Returns the role of each thread. Producers and consumers are mixed, so that not one half of
     /// the machine pushes to the other.
     #[must_use]
     pub fn roles(self, threads: usize) -> Vec<Role> {
@@ -112,7 +112,8 @@ impl Mix {
     }
 }
 
-/// Returns the roles of `threads` threads of which `producers` push and the others pop, evenly mixed.
+/// Returns the roles of `threads` threads, of which `producers` push and the others pop, evenly
+/// mixed.
 pub(in crate::bench) fn spread(producers: usize, threads: usize) -> Vec<Role> {
     let before = |rank: usize| rank * producers / threads;
     let role = |rank| match before(rank + 1) - before(rank) {

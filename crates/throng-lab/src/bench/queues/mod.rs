@@ -1,23 +1,24 @@
-//! `throng bench queues`: how many items a second go through a queue.
+//! `throng bench queues`: measures how many items a second go through a queue.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`plan`] | the arguments, resolved and checked |
-//! | [`mixes`] | who pushes and who pops: the workloads |
-//! | [`items`] | what goes through a queue |
-//! | [`seats`] | one way into all queues, without a call through a pointer |
-//! | [`ours`], [`peers`] | the way into each |
-//! | [`rows`] | what is measured |
+//! | [`plan`] | what is measured, and how |
+//! | [`mixes`] | the workloads: which threads push and which pop |
+//! | [`items`] | the items of a queue |
+//! | [`seats`] | the common interface of all queues, without dynamic dispatch |
+//! | [`ours`], [`peers`], `deque` | its implementations |
+//! | [`rows`] | the measured queues |
 //! | [`run`] | one measured run |
 //! | `sampled` | one run that samples the latency of calls |
-//! | `brake` | what keeps producers from filling the memory |
-//! | `ending` | all threads come home, or the program does not wait for ever |
-//! | [`check`] | whether every item came out exactly once, watched while it is measured |
-//! | [`summary`] | medians, and ours beside the best of others |
+//! | `brake` | keeps producers from filling the memory |
+//! | `ending` | ends a run, also where threads never finish |
+//! | [`check`] | checks that every item came out exactly once |
+//! | [`summary`] | medians, and ours compared with the best of others |
 //! | [`report`] | tables, and every single number |
 
 pub(in crate::bench) mod brake;
 pub mod check;
+pub(crate) mod deque;
 pub(in crate::bench) mod ending;
 pub mod items;
 pub mod mixes;
@@ -32,13 +33,13 @@ pub mod seats;
 pub mod summary;
 
 use serde::Serialize;
+use throng_papers::output;
 
-use super::crew::CrewFailure;
+use super::harness::in_turn;
 use super::latency::Latency;
 use super::setup::{Pinning, Setup};
 use super::window::Times;
 use crate::error::{self, Error};
-use crate::output;
 use mixes::Mix;
 use plan::QueuesPlan;
 use rows::Row;
@@ -52,24 +53,24 @@ pub struct Sample {
     pub mix: &'static str,
     /// The queue.
     pub method: &'static str,
-    /// On how many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// In which repetition, from 0.
+    /// Number of the repetition, from 0.
     pub repetition: usize,
-    /// How many items were popped in the time measured; in the mix `empty`, how many looks there were.
+    /// Number of items popped in the measured time; in the mix `empty`, the number of polls.
     pub items: u64,
-    /// The time measured.
+    /// The measured time in seconds.
     pub seconds: f64,
-    /// Millions of them a second.
+    /// Millions of items or polls a second.
     pub million_per_second: f64,
-    /// How many items were checked, with those from before and after the time measured.
+    /// Number of checked items, including those before and after the measured time.
     pub checked: u64,
 }
 
-/// Measures queues and says what came out.
+/// Runs `throng bench queues`.
 ///
 /// # Errors
-/// When a queue loses an item or panics, threads cannot be had or a result cannot be written.
+/// When a queue loses an item or panics, threads cannot be started or a result cannot be written.
 pub fn queues(mut plan: QueuesPlan) -> Result<(), Error> {
     let pinning = Pinning::find();
     let setup = Setup::look(&pinning);
@@ -77,42 +78,36 @@ pub fn queues(mut plan: QueuesPlan) -> Result<(), Error> {
     let summary = Summary::of(&plan, &samples);
     let text = report::text(&plan, &setup, &summary);
     let json = plan.json.take();
-    super::publish(&text, json, &report::Document::new(&plan, &setup, &samples, &summary))
+    Ok(output::publish(&text, json, &report::record(&plan, &setup, &samples, &summary))?)
 }
 
-/// Runs everything, the queues in turn within each repetition, so that a disturbance from outside hits
-/// all of them alike and none in every repetition.
+/// Runs everything.
 fn measure_all(plan: &QueuesPlan, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
-    let progress = output::progress_bar(plan.round().count() * plan.repetitions);
     let times = Times { warm_up: plan.time / 4, measure: plan.time };
     let mut ballast = Vec::new();
-    let mut samples = Vec::new();
-    for repetition in 0..plan.repetitions {
-        for (mix, threads, row) in plan.round() {
-            let method = row.name;
-            progress.set_message(format!("{method}, {}, {}", mix.name(), error::count(threads)));
-            let found = measure(row, mix, threads, times, plan.work_ns, pinning)?;
-            // Some of the memory that is free now stays taken, so that the next queue lies elsewhere: how
-            // far a line is from the cores depends on its address.
-            ballast.push(Vec::<super::Line>::with_capacity(1 + samples.len() % 7));
-            samples.push(Sample {
-                mix: mix.name(),
-                method,
-                threads,
-                repetition,
-                items: found.items,
-                seconds: found.seconds,
-                million_per_second: found.items as f64 / found.seconds.max(1e-9) / 1e6,
-                checked: found.checked,
-            });
-            progress.inc(1);
-        }
-    }
-    progress.finish_and_clear();
-    Ok(samples)
+    let name = |&(mix, threads, row): &(Mix, usize, &Row)| {
+        format!("{}, {}, {}", row.name, mix.name(), error::count(threads))
+    };
+    let places: Vec<_> = plan.round().collect();
+    in_turn(plan.repetitions, &places, name, |&(mix, threads, row), repetition| {
+        let found = measure(row, mix, threads, times, plan.work_ns, pinning)?;
+        // Keeps some of the free memory, so that the next queue gets another address. The
+        // distance of a line from the cores depends on it.
+        ballast.push(Vec::<super::Line>::with_capacity(1 + ballast.len() % 7));
+        Ok(Some(Sample {
+            mix: mix.name(),
+            method: row.name,
+            threads,
+            repetition,
+            items: found.items,
+            seconds: found.seconds,
+            million_per_second: found.items as f64 / found.seconds.max(1e-9) / 1e6,
+            checked: found.checked,
+        }))
+    })
 }
 
-/// One run of one queue, which is new.
+/// Makes one run of a new queue.
 pub(crate) fn measure(
     row: &Row,
     mix: Mix,
@@ -125,7 +120,7 @@ pub(crate) fn measure(
         .map_err(|failure| explain(failure, row.name, mix, threads))
 }
 
-/// One run of one queue, which is new, to sample the latency of calls.
+/// Makes one run of a new queue that samples the latency of calls.
 pub(crate) fn latency(
     row: &Row,
     mix: Mix,
@@ -139,8 +134,7 @@ pub(crate) fn latency(
 
 fn explain(failure: Failure, method: &'static str, mix: Mix, threads: usize) -> Error {
     match failure {
-        Failure::Crew(CrewFailure::Spawn(source)) => Error::Spawn { threads, source },
-        Failure::Crew(CrewFailure::Panicked) => Error::Panicked { method, threads },
-        Failure::Wrong(wrong) => Error::Mixed { method, load: mix.of_messages(), threads, wrong },
+        Failure::Threads(failure) => failure.explain(method, threads),
+        Failure::Wrong(wrong) => check::failed(method, &mix.of_messages(), threads, wrong),
     }
 }

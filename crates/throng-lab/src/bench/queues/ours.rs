@@ -1,13 +1,14 @@
 //! The queues of the library.
 
-use throng::pool::{JobQueue, PushError, Rsu};
-use throng::{Counter, Pool, Queue, channel};
+use throng::structures::counter::Counter;
+use throng::structures::pool::{JobQueue, PushError, Rsu};
+use throng::{Pool, Queue, channel};
 
 use super::items::Item;
 use super::peers::{self, CUT};
 use super::seats::{Attempts, Exchange, Retry, Seat};
 
-/// [`Queue`] as it waits by itself: `push` and `pop`.
+/// [`Queue`] with its own waiting: `push` and `pop`.
 impl<T: Item> Exchange<T> for Queue<T> {
     type Seat<'a> = &'a Self;
 
@@ -42,9 +43,9 @@ impl<T: Item> Seat<T> for &Queue<T> {
     }
 }
 
-const OPEN: &str = "nobody has closed the queue";
+const OPEN: &str = "the queue is never closed";
 
-/// [`Queue`] as one that never waits, in the same loop as others: `try_push` and `try_pop`.
+/// [`Queue`] without its waiting, in the same retry loop as others: `try_push` and `try_pop`.
 #[derive(Debug)]
 pub struct Tried<T: Send>(Queue<T>);
 
@@ -176,7 +177,7 @@ impl<T: Item> Seat<T> for &Jobs<T> {
         self.0.enqueue(item);
     }
 
-    /// It cannot refuse: a full queue keeps the thread until there is room.
+    /// Waits for room: this queue cannot refuse an item.
     fn offer(&mut self, item: T) -> Result<(), T> {
         self.0.enqueue(item);
         Ok(())
@@ -187,7 +188,7 @@ impl<T: Item> Seat<T> for &Jobs<T> {
         self.0.dequeue()
     }
 
-    /// It cannot look: who has a number must take the job of that number.
+    /// Waits for a job: a thread that has drawn a number must take the job of that number.
     fn poll(&mut self) -> Option<T> {
         None
     }

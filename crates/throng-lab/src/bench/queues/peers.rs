@@ -1,4 +1,4 @@
-//! The queues that people use today.
+//! The queues that programs use today.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
@@ -52,7 +52,7 @@ retried!(ConcurrentQueue,
     room => room.map_or_else(ConcurrentQueue::unbounded, ConcurrentQueue::bounded),
     queue, item => queue.push(item).map_err(concurrent_queue::PushError::into_inner),
     queue.pop().ok());
-// SCQ. Its room is a power of two.
+// SCQ. Its capacity is a power of two.
 retried!(AllocBoundedQueue, room => AllocBoundedQueue::new(bound(room).next_power_of_two()),
     queue, item => queue.enqueue(item), queue.dequeue());
 // The array queue of Ramalhete with `fetch_add`: every item in a box of its own.
@@ -62,12 +62,12 @@ retried!(FAAAQueue, _room => FAAAQueue::new(),
 retried!(LPRQueue, _room => LPRQueue::new(),
     queue, item => { queue.enqueue(item); Ok(()) }, queue.dequeue());
 
-/// The room of a queue that must have a bound.
+/// Returns the capacity of a queue that must have a bound.
 fn bound(room: Option<usize>) -> usize {
     room.expect("this row is listed with a bound")
 }
 
-/// What everybody writes first.
+/// The simplest queue of the standard library.
 pub type Locked<T> = Mutex<VecDeque<T>>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -123,7 +123,7 @@ macro_rules! channel {
 
 pub(super) use channel as two_ended;
 
-/// What cannot be: both ends live as long as the channel.
+/// The message of an impossible error: both ends live as long as the channel.
 pub(super) const CUT: &str = "the other end is there";
 
 channel!(
@@ -198,7 +198,7 @@ macro_rules! standard {
     };
 }
 
-/// What a thread has of a channel of the standard library.
+/// One thread's handle of a channel of the standard library.
 #[derive(Debug)]
 pub struct Ends<'a, S, T> {
     sender: S,
@@ -223,8 +223,8 @@ standard!(
     |end: &Sender<T>, item| end.send(item).map_err(|error| error.0)
 );
 
-/// No queue at all: every thread gets back what it has put in itself. What is measured with it is the
-/// loop, the items and the check.
+/// No queue: every thread gets its own items back. It measures the cost of the loop, the items and
+/// the check.
 #[derive(Debug)]
 pub struct Nothing;
 

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde_json::json;
+use throng_papers::numbers::{counted, short};
 
 use super::Sample;
 use super::mixes::Mix;
@@ -10,12 +11,12 @@ use super::plan::QueuesPlan;
 use super::rows::{Kind, REFERENCE};
 use super::summary::{Cell, Summary};
 use crate::bench::grid::{Grid, Row};
+use crate::bench::harness::Record;
 use crate::bench::noise;
 use crate::bench::setup::Setup;
 use crate::error::count;
-use crate::numbers::{counted, short};
 
-/// Everything a person reads after a measurement.
+/// Returns the text for the terminal.
 #[must_use]
 pub fn text(plan: &QueuesPlan, setup: &Setup, summary: &Summary) -> String {
     let runs = counted(plan.repetitions as u64, "run");
@@ -50,7 +51,7 @@ pub fn text(plan: &QueuesPlan, setup: &Setup, summary: &Summary) -> String {
     text
 }
 
-/// The heads and the rows of a table, by a function for each cell.
+/// Returns the headings and the rows of a table, with a function for each cell.
 fn table(
     plan: &QueuesPlan,
     mix: Mix,
@@ -67,7 +68,7 @@ fn table(
         };
         Row { name: row.name.to_owned(), pairs: threads().map(pair).collect(), last: None }
     };
-    // A row that suits no number of threads has nothing to say.
+    // Leaves out a row that suits no number of threads.
     let rows = plan.rows.iter().filter(|row| {
         is_in(row.kind) && threads().any(|&n| summary.find(mix, row.name, n).is_some())
     });
@@ -85,7 +86,7 @@ fn grid(plan: &QueuesPlan, mix: Mix, summary: &Summary) -> Grid {
     table(plan, mix, summary, ["M/s", "ratio"], pair, |_| true)
 }
 
-/// Ours beside the best of others; none where none of ours was measured.
+/// Returns the table of ours beside the best of others, or `None` where none of ours was measured.
 fn ours_grid(plan: &QueuesPlan, mix: Mix, summary: &Summary) -> Option<Grid> {
     let pair = |cell: &Cell| [ratio(cell.of_best.map(|best| best.ratio)), ratio(cell.ratio)];
     let grid = table(plan, mix, summary, ["of best", "ratio"], pair, |kind| kind == Kind::Ours);
@@ -96,7 +97,7 @@ fn ratio(ratio: Option<f64>) -> String {
     ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}"))
 }
 
-/// Who the best of others is, on each number of threads.
+/// Names the best of others on each number of threads.
 fn best_peers(mix: Mix, summary: &Summary) -> Option<String> {
     let mut names: Vec<(usize, &str)> = summary
         .cells()
@@ -111,10 +112,10 @@ fn best_peers(mix: Mix, summary: &Summary) -> Option<String> {
 
 fn legend(plan: &QueuesPlan, runs: &str) -> String {
     let mut text = format!(
-        "M/s       million items popped in a second, median of {runs}; in the mix empty, looks \
+        "M/s       million items popped in a second, median of {runs}; in the mix empty, polls \
          (every\n          item checked: popped once, and in the order of its producer)\n\
-         ratio     times crossbeam's ArrayQueue, in the same mix on as many threads\n\
-         of best   times the fastest queue of others there"
+         ratio     times crossbeam's ArrayQueue, in the same mix on the same number of threads\n\
+         of best   times the fastest queue of others, likewise"
     );
     if plan.rows.iter().any(|row| row.kind == Kind::Nothing) {
         text += "\nnothing   no queue: what the loop, the items and the check take by themselves";
@@ -130,7 +131,7 @@ fn spreads(summary: &Summary) -> Vec<(f64, String)> {
     summary.cells().filter_map(spread).collect()
 }
 
-/// For each of ours, the place where it is farthest behind the others.
+/// Returns, for each of ours, the place where it is farthest behind the others.
 fn worst(plan: &QueuesPlan, summary: &Summary) -> String {
     let ours = plan.rows.iter().filter(|row| row.kind == Kind::Ours);
     let lines = ours.filter_map(|row| {
@@ -152,43 +153,23 @@ fn worst(plan: &QueuesPlan, summary: &Summary) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What is written for other programs, in the order of the fields.
-#[derive(Serialize)]
-pub(super) struct Document<'a> {
-    throng: &'static str,
-    benchmark: &'static str,
+/// Returns what is written for other programs.
+pub(super) fn record<'a>(
+    plan: &QueuesPlan,
     setup: &'a Setup,
-    reference: &'static str,
-    mixes: Vec<&'static str>,
-    threads: &'a [usize],
-    repetitions: usize,
-    milliseconds: f64,
-    work_ns: u32,
-    summary: Vec<&'a Cell>,
     runs: &'a [Sample],
-}
-
-impl<'a> Document<'a> {
-    pub(super) fn new(
-        plan: &'a QueuesPlan,
-        setup: &'a Setup,
-        samples: &'a [Sample],
-        summary: &'a Summary,
-    ) -> Self {
-        Document {
-            throng: env!("CARGO_PKG_VERSION"),
-            benchmark: "queues",
-            setup,
-            reference: REFERENCE,
-            mixes: plan.mixes.iter().map(|mix| mix.name()).collect(),
-            threads: &plan.threads,
-            repetitions: plan.repetitions,
-            milliseconds: plan.time.as_secs_f64() * 1e3,
-            work_ns: plan.work_ns,
-            summary: summary.cells().collect(),
-            runs: samples,
-        }
-    }
+    summary: &'a Summary,
+) -> Record<'a, Vec<&'a Cell>, Sample> {
+    let mixes: Vec<&str> = plan.mixes.iter().map(|mix| mix.name()).collect();
+    let asked = vec![
+        ("reference", json!(REFERENCE)),
+        ("mixes", json!(mixes)),
+        ("threads", json!(plan.threads)),
+        ("repetitions", json!(plan.repetitions)),
+        ("milliseconds", json!(plan.time.as_secs_f64() * 1e3)),
+        ("work_ns", json!(plan.work_ns)),
+    ];
+    Record { benchmark: "queues", setup, asked, summary: summary.cells().collect(), runs }
 }
 
 #[cfg(test)]
@@ -229,7 +210,7 @@ mod tests {
         assert_eq!(spreads(&summary).len(), 4);
     }
 
-    /// One blank where there are several.
+    /// Replaces several blanks by one.
     fn without_blanks(text: &str) -> String {
         let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         text.trim().lines().map(line).collect::<Vec<_>>().join("\n")

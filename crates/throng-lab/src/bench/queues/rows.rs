@@ -1,13 +1,14 @@
-//! What is measured: the queues of the library, and those that people use today.
+//! The measured queues: those of the library, and those that programs use today.
 
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use faaa_queue::FAAAQueue;
 use lfqueue::AllocBoundedQueue;
 use lprq_rs::LPRQueue;
-use throng::pool::Rsu;
+use throng::structures::pool::Rsu;
 use throng::{Pool, Queue};
 
+use super::deque::Deques;
 use super::items::Large;
 use super::mixes::{BURST, Mix};
 use super::ours::{Channel, Jobs, Tried};
@@ -21,12 +22,12 @@ use crate::bench::latency::Latency;
 use crate::bench::setup::Pinning;
 use crate::bench::window::Times;
 
-/// Whose queue it is.
+/// The origin of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Of this library.
     Ours,
-    /// Of others.
+    /// Of another library.
     Peer,
     /// No queue.
     Nothing,
@@ -37,29 +38,29 @@ pub enum Kind {
 pub struct Row {
     /// Its name, as typed on a command line.
     pub name: &'static str,
-    /// Whose it is.
+    /// Its origin.
     pub kind: Kind,
     /// Whether it is built with a bound.
-    bounded: bool,
+    pub bounded: bool,
     /// Whether the items of a producer come out in order.
     in_order: bool,
     /// Whether several threads can take items out.
     many_consumers: bool,
-    /// Whether it looks for an item in a way of its own, and not in that of another row.
+    /// Whether polling is measured. It is not where another row polls in the same way.
     polls: bool,
-    /// With small items.
+    /// The run with small items.
     small: Measure,
-    /// With large items.
+    /// The run with large items.
     large: Measure,
-    /// With small items, for the latency of calls.
+    /// The run with small items that samples the latency of calls.
     sample: Sample,
 }
 
-/// The room of queues that have a bound.
+/// Capacity of bounded queues.
 const ROOM: usize = 1024;
 
 impl Row {
-    /// A queue with its types for small and large items.
+    /// Returns the row of a queue with its types for small and large items.
     fn of<S: Exchange<u64>, L: Exchange<Large>>(name: &'static str, bounded: bool) -> Self {
         Row {
             name,
@@ -74,7 +75,7 @@ impl Row {
         }
     }
 
-    /// Whether this mix on so many threads can be measured, and says something.
+    /// Returns whether this mix can be measured on `threads` threads, and says something new.
     #[must_use]
     pub fn suits(&self, mix: Mix, threads: usize) -> bool {
         let consumers = || mix.roles(threads).iter().filter(|role| role.pops()).count();
@@ -86,7 +87,7 @@ impl Row {
             }
     }
 
-    /// One run.
+    /// Makes one run.
     pub(in crate::bench) fn measure(
         &self,
         mix: Mix,
@@ -102,7 +103,7 @@ impl Row {
         }
     }
 
-    /// One run that samples the latency of pushes and pops of small items.
+    /// Makes one run that samples the latency of pushes and pops of small items.
     pub(in crate::bench) fn latency(
         &self,
         mix: Mix,
@@ -114,7 +115,7 @@ impl Row {
     }
 
     fn order<'a>(&self, mix: Mix, threads: usize, times: Times, pinning: &'a Pinning) -> Order<'a> {
-        // Bursts of all threads must fit in, or all of them might wait for room.
+        // Bursts of all threads must fit in, or all threads might wait for room.
         let room = self.bounded.then(|| ROOM.max(BURST * threads));
         let (method, in_order) = (self.name, self.in_order);
         Order { method, mix, threads, times, room, in_order, work_ns: 0, pinning }
@@ -133,15 +134,15 @@ pub const REFERENCE: &str = "array-queue";
 const BOUNDED: bool = true;
 const UNBOUNDED: bool = false;
 
-/// All rows, the reference first and then ours.
+/// Returns all rows, the reference first and then ours.
 ///
 /// Left out:
 ///
-/// - the unbounded queue of `lfqueue` 0.8.1 (LSCQ) loses an item now and then: a push that finds
-///   a ring full links the next one without closing the first, so that a push which has its place in the
-///   first but was held up puts its item there when the ring has been emptied and left behind;
-/// - `wcq` 0.1 wants the numbers of threads and items as types, a registration of every thread that is
-///   never given back, and items that can be compared.
+/// - the unbounded queue of `lfqueue` 0.8.1 (LSCQ) loses an item now and then. A push that finds a
+///   ring full links the next one without closing the first. A delayed push with its place in the
+///   first ring then puts its item there when the ring has been emptied and left behind;
+/// - `wcq` 0.1 wants the numbers of threads and items as types, a registration of every thread that
+///   is never given back, and items that can be compared.
 #[must_use]
 pub fn all() -> Vec<Row> {
     /// `Row::of` for a type with one parameter, the item.
@@ -151,7 +152,7 @@ pub fn all() -> Vec<Row> {
         };
     }
     let ours = |row: Row| Row { kind: Kind::Ours, ..row };
-    // Its look for an item is that of the row `-try`.
+    // It polls in the same way as the row `-try`.
     let waiting = |row: Row| Row { polls: false, ..ours(row) };
     let one_consumer = |row: Row| Row { many_consumers: false, ..row };
     vec![
@@ -165,6 +166,7 @@ pub fn all() -> Vec<Row> {
         Row { in_order: false, ..ours(row!(Pool, "pool", UNBOUNDED)) },
         Row { in_order: false, ..ours(row!(Rsu, "rsu", UNBOUNDED)) },
         waiting(row!(Jobs, "job-queue", BOUNDED)),
+        Row { in_order: false, ..row!(Deques, "crossbeam-deque", UNBOUNDED) },
         row!(SegQueue, "seg-queue", UNBOUNDED),
         row!(CrossbeamChannel, "crossbeam-bounded", BOUNDED),
         row!(CrossbeamChannel, "crossbeam-unbounded", UNBOUNDED),
@@ -203,7 +205,7 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_not_measured() {
-        assert!(!row("queue").suits(Mix::Even, 1), "nobody would pop");
+        assert!(!row("queue").suits(Mix::Even, 1), "no thread would pop");
         assert!(row("queue").suits(Mix::Pairs, 1));
         assert!(row("std-bounded").suits(Mix::OneConsumer, 9));
         assert!(row("std-bounded").suits(Mix::Even, 2));

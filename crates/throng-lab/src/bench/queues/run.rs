@@ -1,84 +1,83 @@
-//! One measured run: threads put items into a queue and take them out until the time is up.
+//! Makes one measured run: threads put items into a queue and take them out until the time is up.
 //!
-//! Nobody may be left behind who waits for ever. Where every thread does both, it takes out as many as
-//! it has put in, so that there is an item for everybody who waits. Where some only push, they stop when
-//! the time is up; the last of them puts in one more item for each consumer, which tells it to stop; and
-//! since the queue is first in, first out, all others have come out by then. So the threads share nothing
-//! while they are measured but the queue and the word that holds the phase, which nobody writes.
+//! No thread may be left waiting for ever. Where every thread does both, it takes out as many items
+//! as it has put in, so there is an item for every waiting thread. Where some threads only push,
+//! they stop when the time is up. The last of them puts in one more item for each consumer, which
+//! tells it to stop. Since the queue is first in, first out, all other items have come out by then.
+//! So while they are measured, the threads share only the queue and the word with the phase, which
+//! no thread writes meanwhile.
 
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-use super::brake::Brake;
+use super::brake::{Brake, STINT};
 use super::check::{self, Check, Totals, Wrong};
 use super::ending::{Ending, Leaving};
 use super::items::{Item, STOP, value_of};
 use super::mixes::{BURST, Mix, Role};
 use super::seats::{Exchange, Seat};
 use crate::bench::barriers::run::pin;
-use crate::bench::crew::{self, CrewFailure};
 use crate::bench::pace;
 use crate::bench::setup::Pinning;
+use crate::bench::together::{self, ThreadsFailure};
 use crate::bench::window::{Phase, Times, Window};
 
-/// What a run is.
+/// The description of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Order<'a> {
-    /// What is measured, for messages.
+    /// The queue, for messages.
     pub method: &'static str,
-    /// Who pushes and who pops.
+    /// The workload.
     pub mix: Mix,
-    /// How many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// For how long.
+    /// The times of its phases.
     pub times: Times,
-    /// How many items fit in.
+    /// Capacity of the queue; `None` where it is unbounded.
     pub room: Option<usize>,
     /// Whether the items of a producer must come out in order.
     pub in_order: bool,
-    /// Before each push and each pop a thread has 0 to so many nanoseconds of something else to do.
+    /// Upper bound of a thread's random work before each push and each pop, in nanoseconds; the
+    /// lower bound is 0.
     pub work_ns: u32,
-    /// Where the threads run.
+    /// The cores of the threads.
     pub pinning: &'a Pinning,
 }
 
-/// What one run measured.
+/// The results of one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// How many items came out in the time measured; how many looks there were where there is no item.
+    /// Number of items popped in the measured time; of polls where the queue is empty.
     pub items: u64,
-    /// The time measured.
+    /// The measured time in seconds.
     pub seconds: f64,
-    /// How many items were checked, with those from before and after the time measured.
+    /// Number of checked items, including those before and after the measured time.
     pub checked: u64,
 }
 
-/// Why a run has no result.
+/// The reason why a run has no result.
 #[derive(Debug)]
 pub(in crate::bench) enum Failure {
-    /// Threads cannot be had, or one panicked.
-    Crew(CrewFailure),
-    /// The queue did something wrong.
+    /// The system refused a thread, or one panicked.
+    Threads(ThreadsFailure),
+    /// The queue made an error.
     Wrong(Wrong),
 }
 
-/// What a function does that runs one queue.
+/// A function that runs one queue.
 pub(in crate::bench) type Measure = fn(&Order<'_>) -> Result<Measured, Failure>;
 
-/// So many items between two looks at the phase.
-pub(in crate::bench) const STINT: usize = 32;
-
-/// Runs one queue. Only what touches the queue is compiled once for each.
+/// Runs one queue. Only the code that uses the queue is compiled for each queue.
 pub(in crate::bench) fn run<T: Item, X: Exchange<T>>(
     order: &Order<'_>,
 ) -> Result<Measured, Failure> {
-    // On lines of its own, as a program would have it that cares.
+    // On lines of its own, as in a program that avoids false sharing.
     let queue = Box::new(Alone(X::build(order.room)));
     run_on(order, &queue.0)
 }
 
-/// The same with a queue that is there already.
+/// Runs a queue that was built before.
 pub(in crate::bench) fn run_on<T: Item, X: Exchange<T>>(
     order: &Order<'_>,
     exchange: &X,
@@ -96,12 +95,12 @@ pub(in crate::bench) fn run_on<T: Item, X: Exchange<T>>(
     drive(order, &work, &drain)
 }
 
-/// What one thread does in all the time.
+/// The program of one thread.
 type Work<'a> = &'a (dyn Fn(Desk<'_>, Role) -> Outcome + Sync);
-/// Takes out what nobody has taken.
+/// Takes out the items that are left.
 type Drain<'a> = &'a dyn Fn(&mut Check);
 
-/// Has all threads do their work, and judges the result.
+/// Starts all threads with their program, and judges the result.
 fn drive(order: &Order<'_>, work: Work<'_>, drain: Drain<'_>) -> Result<Measured, Failure> {
     let roles = order.mix.roles(order.threads);
     let window = &Window::new();
@@ -125,8 +124,8 @@ fn drive(order: &Order<'_>, work: Work<'_>, drain: Drain<'_>) -> Result<Measured
             hung.give_up(order.method, order.mix.of_messages(), order.threads);
         }
     };
-    let results = crew::run(window, tasks, conduct).map_err(Failure::Crew)?;
-    // Where order is not kept, a consumer may have been stopped before others' items were out.
+    let results = together::run(window, tasks, conduct).map_err(Failure::Threads)?;
+    // Without order, a consumer may be stopped before the items of others are out.
     let mut left = Check::new(order.threads, false);
     drain(&mut left);
     let items = results.iter().map(|result| result.items).sum();
@@ -138,19 +137,19 @@ fn drive(order: &Order<'_>, work: Work<'_>, drain: Drain<'_>) -> Result<Measured
     Ok(Measured { items, seconds: window.seconds(), checked })
 }
 
-/// Something on lines of its own.
+/// A value on lines of its own.
 #[repr(align(128))]
 pub(in crate::bench) struct Alone<X>(pub(in crate::bench) X);
 
-/// What a thread comes home with.
+/// The result of a thread.
 struct Outcome {
     pushed: u64,
     check: Check,
-    /// What counts.
+    /// Number of measured items.
     items: u64,
 }
 
-/// What a thread has beside its way into the queue.
+/// What a thread has beside its handle of the queue.
 struct Desk<'a> {
     rank: usize,
     shared: &'a Shared,
@@ -160,7 +159,7 @@ struct Desk<'a> {
     work: Option<pace::Work>,
 }
 
-/// A thread at its work.
+/// The program of a thread, with its handle of the queue.
 struct Worker<'a, T, S> {
     desk: Desk<'a>,
     seat: S,
@@ -168,11 +167,11 @@ struct Worker<'a, T, S> {
 }
 
 impl<T: Item, S: Seat<T>> Worker<'_, T, S> {
-    /// The loops are apart from each other, each with nothing else in it. Whoever comes when the time is
-    /// up goes through it once.
+    /// Runs the loop of this role. Each loop is a function with nothing else in it. A thread that
+    /// starts when the time is up goes through it once.
     fn work(mut self, mix: Mix, role: Role) -> Outcome {
         match role {
-            // Not all threads could be had: nobody is there to wait for.
+            // Not all threads could be started: no peers to wait for.
             _ if self.desk.shared.is_cancelled(self.desk.clock.window) => {}
             Role::Producer => self.produce(),
             Role::Consumer => self.consume(),
@@ -231,7 +230,7 @@ impl<T: Item, S: Seat<T>> Worker<'_, T, S> {
                 break;
             }
         }
-        // The last one, who knows that all items are in.
+        // The last producer knows that all items are in.
         if self.desk.shared.producers.fetch_sub(1, AcqRel) == 1 {
             (0..self.desk.shared.consumers).for_each(|_| self.seat.put(T::of(STOP)));
         }
@@ -272,7 +271,7 @@ impl<T: Item, S: Seat<T>> Worker<'_, T, S> {
     }
 }
 
-/// What one thread did in the time measured.
+/// Counts one thread's items in the measured time.
 pub(in crate::bench) struct Clock<'a> {
     window: &'a Window,
     phase: Phase,
@@ -285,7 +284,7 @@ impl<'a> Clock<'a> {
         Clock { window, phase: Phase::Warming, began: 0, ended: 0 }
     }
 
-    /// Whether the time is not up. The thread has come to this count by now.
+    /// Returns whether the time is not up; `count` is the thread's count so far.
     #[inline]
     pub(in crate::bench) fn goes_on(&mut self, count: u64) -> bool {
         let phase = self.window.phase();
@@ -297,7 +296,8 @@ impl<'a> Clock<'a> {
 
     #[cold]
     fn turn(&mut self, phase: Phase, count: u64) {
-        // One that never saw the measurement, because others had its core all the time, did nothing.
+        // A thread that missed the measurement, because others had its core all the time, did
+        // nothing.
         if self.phase == Phase::Warming {
             self.began = count;
         }
@@ -305,7 +305,7 @@ impl<'a> Clock<'a> {
         self.phase = phase;
     }
 
-    /// Whether the thread has seen the measurement begin, and not its end.
+    /// Returns whether the thread has seen the measurement begin, and not its end.
     pub(in crate::bench) fn is_measuring(&self) -> bool {
         self.phase == Phase::Measuring
     }
@@ -315,12 +315,12 @@ impl<'a> Clock<'a> {
     }
 }
 
-/// What the threads share beside the queue: nothing that is written while they are measured, but for the
-/// brake.
+/// State that the threads share besides the queue. Nothing of it is written while they are
+/// measured, except by the brake.
 struct Shared {
     /// Whether all threads have been started.
     is_complete: AtomicBool,
-    /// How many still push.
+    /// Number of threads that still push.
     producers: AtomicUsize,
     consumers: usize,
     brake: Option<Brake>,
@@ -337,8 +337,8 @@ impl Shared {
         }
     }
 
-    /// Whether the run was over before it began. One that comes late, when the time is up, has its part to
-    /// play all the same.
+    /// Returns whether the run was over before it began. A thread that starts late, when the time
+    /// is up, must take part all the same.
     fn is_cancelled(&self, window: &Window) -> bool {
         window.phase() == Phase::Done && !self.is_complete.load(Acquire)
     }
@@ -386,7 +386,7 @@ mod tests {
         }
     }
 
-    /// Does something wrong with every thousandth item, or with the order.
+    /// A queue that does something wrong with every thousandth item, or with the order.
     struct Broken<const WHAT: u32>(Mutex<(u64, VecDeque<u64>)>);
 
     const TWICE_AND_LOST: u32 = 0;
@@ -464,6 +464,6 @@ mod tests {
         }
         let pinning = Pinning::find();
         let failure = run::<u64, Panics>(&order(Mix::Pairs, 1, &pinning)).unwrap_err();
-        assert!(matches!(failure, Failure::Crew(CrewFailure::Panicked)), "{failure:?}");
+        assert!(matches!(failure, Failure::Threads(ThreadsFailure::Panicked)), "{failure:?}");
     }
 }

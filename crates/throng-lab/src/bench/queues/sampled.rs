@@ -1,4 +1,4 @@
-//! The latency of a call, sampled in a run of its own: the clock must not disturb the throughput.
+//! Samples the latency of calls in a separate run: the clock must not disturb the throughput.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -8,12 +8,12 @@ use super::run::{Alone, Failure, Order, run_on};
 use super::seats::{Exchange, Seat};
 use crate::bench::latency::{Latency, Recorder};
 
-/// One call in this many is timed. Odd: of pushes and pops in turn, both are.
+/// One call in this many is timed. Odd, so that of alternating pushes and pops both are.
 const PERIOD: u32 = 17;
 /// The first calls of a thread find cold memory and are not timed.
 const FIRST: u32 = 256;
 
-/// What a function does that samples one queue.
+/// A function that samples one queue.
 pub(in crate::bench) type Sample = fn(&Order<'_>) -> Result<Option<Latency>, Failure>;
 
 /// Runs one queue and returns the latency of its pushes and pops, or [`None`] if there were too few.
@@ -29,7 +29,7 @@ pub(in crate::bench) fn sample<T: Item, X: Exchange<T>>(
 /// A queue whose calls are sampled.
 struct Sampled<X> {
     queue: X,
-    /// Of all threads that are done.
+    /// The latencies of all finished threads.
     times: Mutex<Recorder>,
 }
 
@@ -55,7 +55,7 @@ impl<T: Item, X: Exchange<T>> Exchange<T> for Sampled<X> {
     }
 }
 
-/// One thread's way into a queue, with a clock.
+/// One thread's handle of a queue, with a clock.
 struct Timed<'a, S> {
     seat: S,
     calls: u32,

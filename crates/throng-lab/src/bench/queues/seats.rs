@@ -1,5 +1,5 @@
-//! One way into all queues, without a call through a pointer: what is measured is the queue, inlined
-//! into the loop as in a program that uses nothing else.
+//! The common interface of all queues, without dynamic dispatch: the queue is inlined into the
+//! loop, as in a program that uses nothing else.
 
 use std::hint::spin_loop;
 use std::thread::yield_now;
@@ -8,19 +8,19 @@ use super::items::Item;
 
 /// A queue to be measured.
 pub trait Exchange<T: Item>: Sync + Sized {
-    /// One thread's way in.
+    /// One thread's handle.
     type Seat<'a>: Seat<T>
     where
         Self: 'a;
 
-    /// A new queue with room for so many items; [`None`]: for all there is memory for.
+    /// Builds a queue with capacity `room`. [`None`]: unbounded.
     fn build(room: Option<usize>) -> Self;
 
-    /// The way in of the calling thread. `pops`: whether it will take items out.
+    /// Returns a handle of the calling thread. `pops`: whether it will take items out.
     fn seat(&self, pops: bool) -> Self::Seat<'_>;
 }
 
-/// One thread's way into a queue.
+/// One thread's handle of a queue.
 pub trait Seat<T> {
     /// Puts an item in; waits for room.
     fn put(&mut self, item: T);
@@ -35,7 +35,7 @@ pub trait Seat<T> {
     fn poll(&mut self) -> Option<T>;
 }
 
-/// One thread's way into a queue that never waits.
+/// One thread's handle of a queue that never waits.
 pub trait Attempts<T> {
     /// Puts an item in if there is room; gives it back if not.
     ///
@@ -46,7 +46,7 @@ pub trait Attempts<T> {
     fn try_take(&mut self) -> Option<T>;
 }
 
-/// Tries again until it works: the same loop for all that have no way to wait.
+/// Retries until it works: the same loop for all queues that cannot wait.
 #[derive(Debug)]
 pub struct Retry<A>(pub A);
 
@@ -82,12 +82,11 @@ impl<T, A: Attempts<T>> Seat<T> for Retry<A> {
     }
 }
 
-/// Pauses that get longer, and then lets others run: as people write it, and as `snooze` of crossbeam's
-/// `Backoff` does it.
+/// Pauses of growing length, then yields, like `snooze` of crossbeam's `Backoff`.
 #[derive(Debug, Default)]
 pub(in crate::bench) struct Backoff(u32);
 
-/// After so many pauses, each twice as long as the one before, others may run.
+/// Number of pauses, each twice as long as the one before, until the thread yields.
 const PAUSES: u32 = 7;
 
 impl Backoff {

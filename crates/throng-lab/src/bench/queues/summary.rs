@@ -1,4 +1,4 @@
-//! From single runs to medians, and what ours are beside the best of the others.
+//! Computes medians of the runs, and compares ours with the best of the others.
 
 use serde::Serialize;
 
@@ -8,32 +8,32 @@ use super::plan::QueuesPlan;
 use super::rows::{Kind, REFERENCE};
 use crate::bench::stats::Stats;
 
-/// What the repetitions of one queue in one mix on one number of threads say together.
+/// The results of all repetitions of one queue in one mix on one number of threads.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cell {
     /// The mix.
     pub mix: &'static str,
     /// The queue.
     pub method: &'static str,
-    /// On how many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Million items a second; in the mix `empty`, looks.
+    /// Million items a second; in the mix `empty`, polls.
     pub million_per_second: Stats,
-    /// Times the median of the reference in the same place.
+    /// Ratio to the median of the reference in the same place.
     pub ratio: Option<f64>,
-    /// Of ours: times the median of the best queue of others in the same place.
+    /// Of ours: compared with the best queue of others in the same place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_best: Option<OfBest>,
 }
 
-/// One of ours beside the best of others.
+/// One of ours, compared with the best of others.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct OfBest {
-    /// Which one that is.
+    /// The best of others.
     pub peer: &'static str,
     /// Its median.
     pub million_per_second: f64,
-    /// Times that.
+    /// Ratio to that median.
     pub ratio: f64,
 }
 
@@ -61,12 +61,12 @@ impl Summary {
         Summary(cells)
     }
 
-    /// All cells, mix by mix, in each by the number of threads.
+    /// Returns all cells, mix by mix, in each by the number of threads.
     pub fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.0.iter()
     }
 
-    /// The cell of this queue, where it was measured.
+    /// Returns the cell of this queue, where it was measured.
     #[must_use]
     pub fn find(&self, mix: Mix, method: &str, threads: usize) -> Option<&Cell> {
         let is = |cell: &&Cell| {
@@ -76,7 +76,7 @@ impl Summary {
     }
 }
 
-/// A cell beside the reference, and one of ours beside the best of others.
+/// Compares a cell with the reference, and one of ours with the best of others.
 fn compare(plan: &QueuesPlan, cell: &Cell, all: &[Cell]) -> (Option<f64>, Option<OfBest>) {
     let here = || all.iter().filter(|other| other.mix == cell.mix && other.threads == cell.threads);
     let is = |cell: &Cell, kind: Kind| {
@@ -103,20 +103,26 @@ fn compare(plan: &QueuesPlan, cell: &Cell, all: &[Cell]) -> (Option<f64>, Option
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::cli::QueuesArguments;
+    use std::time::Duration;
 
-    /// Two of ours and two of others, on one and two threads.
+    use crate::bench::queues::rows;
+
+    /// Returns a plan with two of ours and two of others, on one and two threads.
     pub(in crate::bench::queues) fn plan(mixes: &str) -> QueuesPlan {
-        let typed = QueuesArguments {
-            methods: Some("queue,queue-try,seg-queue,nothing".to_owned()),
-            mixes: Some(mixes.to_owned()),
-            threads: Some("1,2".to_owned()),
-            ..QueuesArguments::default()
-        };
-        QueuesPlan::resolve(&typed).unwrap()
+        let names = [REFERENCE, "queue", "queue-try", "seg-queue", "nothing"];
+        let mixes: Vec<&str> = mixes.split(',').collect();
+        QueuesPlan {
+            rows: rows::all().into_iter().filter(|row| names.contains(&row.name)).collect(),
+            mixes: Mix::ALL.into_iter().filter(|mix| mixes.contains(&mix.name())).collect(),
+            threads: vec![1, 2],
+            repetitions: 5,
+            time: Duration::from_millis(100),
+            work_ns: 0,
+            json: None,
+        }
     }
 
-    /// A run with so many million items a second.
+    /// Returns a run with this many million items a second.
     pub(in crate::bench::queues) fn sample(
         mix: Mix,
         method: &'static str,

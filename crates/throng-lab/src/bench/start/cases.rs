@@ -1,4 +1,4 @@
-//! What is made and used once: a structure, ours and others', each in a process of its own.
+//! The structures that are built and used once, ours and others', each in a process of its own.
 
 use std::collections::VecDeque;
 use std::process;
@@ -13,20 +13,19 @@ use crossbeam_deque::Injector;
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use serde::{Deserialize, Serialize};
 use throng::{Barrier, Counter, Pool, Queue};
+use throng_papers::output;
 
-use crate::output;
-
-/// What the first use of a structure cost.
+/// The cost of the first use of a structure.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Cost {
-    /// To construct it.
+    /// Nanoseconds to construct it.
     pub new_ns: u64,
-    /// The first operation.
+    /// Nanoseconds of the first operation.
     pub first_ns: u64,
 }
 
 impl Cost {
-    /// Returns both together.
+    /// Returns the sum of both.
     #[must_use]
     pub fn sum_ns(self) -> u64 {
         self.new_ns + self.first_ns
@@ -36,20 +35,20 @@ impl Cost {
 /// One structure of one library.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// What it is, as typed.
+    /// The structure, as typed.
     pub structure: &'static str,
-    /// Whose, as printed.
+    /// Its library, as printed.
     pub method: &'static str,
-    /// Makes it and uses it once.
+    /// Builds it and uses it once.
     pub run: fn() -> Cost,
 }
 
-/// What ours and the others are compared with.
+/// The library that all others are compared with.
 pub const REFERENCE: &str = "std";
 /// The library's.
 pub const OURS: &str = "throng";
 
-/// Room of the queues that have a bound.
+/// Capacity of bounded queues.
 const ROOM: usize = 16;
 
 /// Returns all cases. Those of one structure stand together, the reference first.
@@ -133,7 +132,7 @@ fn pass<Q>(new: impl FnOnce() -> Q, pass: impl FnOnce(&Q, u64) -> bool) -> Cost 
     once(new, |queue| pass(queue, 7))
 }
 
-/// Makes a structure and uses it once, on this thread alone.
+/// Builds a structure and uses it once, on this thread alone.
 fn once<S>(new: impl FnOnce() -> S, use_once: impl FnOnce(&S) -> bool) -> Cost {
     look_at_the_clock();
     let start = Instant::now();
@@ -152,11 +151,12 @@ fn cost(start: Instant, made: Instant, used: Instant) -> Cost {
     Cost { new_ns: ns(made - start), first_ns: ns(used - made) }
 }
 
-/// All threads that were started have parked after this time.
+/// Time after which all started threads have parked.
 const SETTLED: Duration = Duration::from_millis(2);
 
-/// Makes a barrier when its threads are there and parked; from then until the first round is over is the
-/// first operation. Most of that is to wake the threads, which takes as long for any barrier.
+/// Builds a barrier when its threads are parked. The first operation is the time from then until
+/// the first round is over. Most of that is waking the threads, which takes equally long for any
+/// barrier.
 fn meet<B: Send + Sync>(threads: usize, new: fn(usize) -> B, wait: fn(&B)) -> Cost {
     look_at_the_clock();
     let place = &OnceLock::new();
@@ -183,7 +183,7 @@ fn meet<B: Send + Sync>(threads: usize, new: fn(usize) -> B, wait: fn(&B)) -> Co
     })
 }
 
-/// The first look at the clock is slow, and belongs to nothing that is measured.
+/// Reads the clock: its first reading is slow, and must not be measured.
 fn look_at_the_clock() {
     std::hint::black_box(Instant::now().elapsed());
 }

@@ -3,35 +3,37 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use serde_json::json;
+use throng_papers::numbers::{counted, short};
+use throng_papers::table::{Align, aligned};
 
 use super::Sample;
 use super::cases::{Case, Cost, OURS, REFERENCE};
 use super::plan::StartPlan;
+use crate::bench::harness::Record;
 use crate::bench::latency::Recorder;
 use crate::bench::setup::Setup;
 use crate::bench::stats::Stats;
-use crate::numbers::{counted, short};
-use crate::table::{Align, aligned};
 
-/// Ours should cost at most this much more than the reference.
+/// Largest additional cost of ours over the reference, in microseconds.
 const ENOUGH_US: f64 = 50.0;
 
-/// What all processes of one case say together. All times are in microseconds.
+/// The results of all processes of one case. All times are in microseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cell {
-    /// What it is.
+    /// The structure.
     pub structure: &'static str,
-    /// Whose.
+    /// Its library.
     pub method: &'static str,
-    /// To construct it.
+    /// Time to construct it.
     pub new_us: Stats,
-    /// The first operation.
+    /// Time of the first operation.
     pub first_us: Stats,
-    /// Both.
+    /// Sum of both.
     pub sum_us: Stats,
-    /// The 99th percentile of both.
+    /// 99th percentile of the sum.
     pub p99_us: f64,
-    /// How much longer both take than those of the reference, by the medians.
+    /// Median of the sum, less that of the reference.
     pub more_us: f64,
 }
 
@@ -68,7 +70,7 @@ fn cell(case: &Case, samples: &[Sample]) -> Option<Cell> {
     })
 }
 
-/// Returns everything a person reads after a measurement.
+/// Returns the text for the terminal.
 #[must_use]
 pub fn text(plan: &StartPlan, setup: &Setup, cells: &[Cell]) -> String {
     let processes = counted(plan.repetitions as u64, "fresh process");
@@ -112,35 +114,15 @@ fn table(cells: &[Cell]) -> String {
     aligned(&rows, &aligns)
 }
 
-/// What is written for other programs, in the order of the fields.
-#[derive(Serialize)]
-pub(super) struct Document<'a> {
-    throng: &'static str,
-    benchmark: &'static str,
+/// Returns what is written for other programs.
+pub(super) fn record<'a>(
+    plan: &StartPlan,
     setup: &'a Setup,
-    reference: &'static str,
-    repetitions: usize,
-    summary: &'a [Cell],
     runs: &'a [Sample],
-}
-
-impl<'a> Document<'a> {
-    pub(super) fn new(
-        plan: &StartPlan,
-        setup: &'a Setup,
-        runs: &'a [Sample],
-        summary: &'a [Cell],
-    ) -> Self {
-        Document {
-            throng: env!("CARGO_PKG_VERSION"),
-            benchmark: "start",
-            setup,
-            reference: REFERENCE,
-            repetitions: plan.repetitions,
-            summary,
-            runs,
-        }
-    }
+    summary: &'a [Cell],
+) -> Record<'a, &'a [Cell], Sample> {
+    let asked = vec![("reference", json!(REFERENCE)), ("repetitions", json!(plan.repetitions))];
+    Record { benchmark: "start", setup, asked, summary, runs }
 }
 
 /// Returns every process as CSV.
@@ -155,14 +137,14 @@ pub(super) fn csv(samples: &[Sample]) -> String {
         ]
     };
     let rows: Vec<Vec<String>> = samples.iter().map(row).collect();
-    crate::csv::csv(&["structure", "method", "repetition", "new_ns", "first_ns"], &rows)
+    throng_papers::csv::csv(&["structure", "method", "repetition", "new_ns", "first_ns"], &rows)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::setup::Pinning;
-    use crate::cli::StartArguments;
+    use crate::bench::start::cases;
 
     fn sample(method: &'static str, new_ns: u64, first_ns: u64) -> Sample {
         let cost = Cost { new_ns, first_ns };
@@ -171,9 +153,9 @@ mod tests {
 
     #[test]
     fn ours_are_compared_with_the_reference() {
-        let typed =
-            StartArguments { only: Some("counter".to_owned()), ..StartArguments::default() };
-        let plan = StartPlan::resolve(&typed).unwrap();
+        let mut cases = cases::all();
+        cases.retain(|case| case.structure == "counter");
+        let plan = StartPlan { cases, repetitions: 200, json: None, csv: None };
         let samples = [
             sample(REFERENCE, 100, 900),
             sample(OURS, 1_000, 500),

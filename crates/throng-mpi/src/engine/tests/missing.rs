@@ -1,24 +1,25 @@
-//! Ranks that stop, among many: those that depend on them directly find out, and all are told.
+//! Ranks that stop, among many: the ranks that depend on them directly find out, and all get a
+//! report.
 
 use super::*;
 
-/// Of those ranks, most depend on another only by way of others.
+/// Of this number of ranks, most depend on another only through others.
 const RANKS: u32 = 40;
 
 const KINDS: [BarrierKind; 3] =
     [BarrierKind::Dissemination, BarrierKind::Tree { fan_in: 2 }, BarrierKind::Tree { fan_in: 4 }];
 
-/// An answer that does not come is given up after the patience, counted from the first question, which is asked
-/// after a quarter of it.
+/// The longest wait for an answer that does not come: the patience, counted from the first
+/// question, which is asked after a quarter of it.
 const LIMIT_NS: u64 = 3 * PATIENCE.as_nanos() as u64 / 2;
 
 impl<P: Part> Cluster<P> {
-    /// The packets that all ranks have sent so far.
+    /// Returns the number of packets that all ranks have sent so far.
     fn sent(&self) -> u64 {
         self.engines.iter().map(|engine| engine.link.sent).sum()
     }
 
-    /// A caller of `rank` that begins to wait now does not give up within `time`.
+    /// Checks that a caller of `rank` that begins to wait now does not give up within `time`.
     fn assert_waits(&mut self, rank: u32, time: Duration) {
         let since_ns = self.now_ns;
         while self.now_ns - since_ns < time.as_nanos() as u64 {
@@ -54,7 +55,7 @@ fn a_caller_is_told_of_a_rank_that_it_does_not_know_itself() {
             (0..RANKS).for_each(|rank| cluster.arrive(rank));
             (0..RANKS).for_each(|rank| cluster.passes(rank).expect("all have come"));
 
-            // What it was told then is no reason to give up now.
+            // The report that it got then is no reason to give up now.
             cluster.arrive(waits);
             cluster.assert_waits(waits, 2 * PATIENCE);
         }
@@ -105,7 +106,7 @@ fn a_token_that_is_lost_far_away_is_missed() {
             cluster.stopped = vec![stopped];
             let mut given_up = 0;
             for asks in (0..RANKS).filter(|&rank| rank != stopped) {
-                // Some tokens do not come by; sooner or later one does.
+                // Some tokens do not come by the dead rank; sooner or later one does.
                 for _ in 0..20 {
                     let since_ns = cluster.now_ns;
                     let answer = cluster.ask(asks);

@@ -1,30 +1,38 @@
-//! A group: where callers that are close to each other gather, and one of them, the leader, fetches
+//! A group: callers that are close to each other gather here, and one of them, the leader, fetches
 //! numbers for all.
 
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use crate::machine::{Cpu, Growing, Line, Machine, Place, Word};
 
-/// Answers that lie on one line.
+/// The number of answers on one line.
 const ON_A_LINE: usize = 16;
 
-/// Banks a group starts with: one in use, and one to go on with.
+/// The number of banks that a group starts with: one in use, and one to continue with.
 const FIRST_BANKS: usize = 2;
 
-/// More callers than this share a line for their balance.
+/// The largest number of balances of a bank. More callers than this share balances.
 const MOST_MEMBERS: usize = 64;
 
-/// A bank before which there was none.
+/// Stands in place of an answer that does not fit beside the lap. The answer is then in
+/// `Bank::large`.
+const IN_LARGE: u64 = u64::MAX >> 1;
+
+/// Stands in place of a position: there was no batch before.
 const NONE: u64 = u64::MAX;
 
-/// The lowest bits of the word `open`: how many numbers the batch has been asked for.
+/// The lowest bits of the word `open`: the count of numbers that callers of the batch have asked
+/// for.
 const ASKED: u64 = (1 << 32) - 1;
 
-/// The most numbers that one call may ask for: as many callers as there can be, 2^22 threads, do not
-/// fill [`ASKED`]. In larger groups, too: a call is in at most one batch of each height.
+/// The largest count of numbers that one call may ask for. 2^22 threads, the most there can be, do
+/// not fill [`ASKED`] with such calls. Larger groups do not overflow either: a call is in at most
+/// one batch of each height.
 pub(super) const MOST_AT_ONCE: u64 = 1 << 9;
 
-/// Where a batch is answered, as packed into the word `open` above [`ASKED`]:
+/// The position at which a batch is answered, packed into the bits of the word `open` above
+/// [`ASKED`]:
 ///
 /// | bits | value |
 /// |---|---|
@@ -39,8 +47,9 @@ struct Position {
 }
 
 impl Position {
-    /// More banks than this cannot be told apart.
+    /// The number of banks that a position can tell apart.
     const BANKS: usize = 1 << 15;
+    /// The number of slots that a position can tell apart.
     const SLOTS: usize = 1 << 16;
 
     fn packed(self) -> u64 {
@@ -57,37 +66,41 @@ impl Position {
     }
 }
 
-/// A call, as its group sees it.
+/// A call as its group sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
-    /// How many numbers it asks for, at least 1: for itself up to [`MOST_AT_ONCE`], or for a batch.
+    /// The count of numbers asked for, at least 1: up to [`MOST_AT_ONCE`] for a single caller,
+    /// more for a batch.
     pub(super) asked: u64,
-    /// Which of the locations or smaller groups it comes from; others may say the same.
+    /// The index of the caller's location or smaller group. Several callers may have the same.
     pub(super) member: usize,
 }
 
-/// Where some of the callers gather.
+/// The place where callers of some locations gather.
 #[derive(Debug)]
 pub(super) struct Group<M: Machine> {
-    /// The open batch: its [`Position`], and how many numbers it has been asked for.
+    /// The open batch: its [`Position`], and the count of numbers asked for.
     open: Line<M::Word>,
     banks: Growing<Bank<M>>,
     slots: usize,
 }
 
-/// A stretch of answers.
+/// The answers to a number of consecutive batches.
 #[derive(Debug)]
 struct Bank<M: Machine> {
-    /// For each batch its first number, times 2, plus the lap. Neighbours in time are on different
-    /// lines, so that an answer does not disturb those who wait for the next one.
+    /// The first number of each batch, or [`IN_LARGE`], times 2, plus the lap. Consecutive batches
+    /// are on different lines, so that an answer does not disturb callers that wait for the next
+    /// one.
     answers: Box<[Line<[M::Word; ON_A_LINE]>]>,
-    /// For each member the numbers that it took from this bank less those it fetched for it. They
-    /// add up to 0 when nobody will look here any more.
+    /// The first number of each batch that has more than 63 bits. Allocated for the first of them.
+    large: OnceLock<Box<[M::Word]>>,
+    /// For each member, the numbers that it took from this bank less those that it fetched for
+    /// others. The sum is 0 when no caller will read this bank any more.
     balances: Box<[Line<M::Word>]>,
     led: Line<Led<M>>,
 }
 
-/// What leaders tell each other about a bank.
+/// The part of a bank that leaders write and read.
 #[derive(Debug)]
 struct Led<M: Machine> {
     lap: M::Word,
@@ -96,12 +109,12 @@ struct Led<M: Machine> {
 }
 
 impl<M: Machine> Group<M> {
-    /// A group of `members` callers, the first of whom is at location `near`, that keeps `slots`
-    /// answers in a bank.
+    /// Returns a group of `members` callers that keeps `slots` answers in a bank. Its first member
+    /// is at location `near`.
     pub(super) fn new(near: usize, members: usize, slots: usize) -> Self {
         debug_assert!((1..Position::SLOTS).contains(&slots));
         let members = members.min(MOST_MEMBERS);
-        // Bank 0 is in use from the start, on lap 1; the others are still on lap 0.
+        // Bank 0 is in use from the start, on lap 1. The others are still on lap 0.
         let start = Position { bank: 0, slot: 0, lap: 1 };
         Group {
             open: Line::word::<M>(start.packed(), Place::named("open batch").near(near)),
@@ -112,7 +125,8 @@ impl<M: Machine> Group<M> {
         }
     }
 
-    /// As many numbers as asked for; `fetch` gets numbers for a whole batch. Returns the first one.
+    /// Takes the numbers that `request` asks for, and returns the first. `fetch` gets numbers for a
+    /// whole batch.
     #[inline]
     pub(super) fn take(
         &self,
@@ -128,10 +142,10 @@ impl<M: Machine> Group<M> {
         }
         let first = bank.answer(cpu, at);
         bank.balance(request.member).fetch_add(request.asked, Release);
-        first + ahead
+        first.wrapping_add(ahead)
     }
 
-    /// The first caller of a batch: waits for the batch before, closes this one, fetches its
+    /// Leads a batch: waits for the answer to the batch before, closes this batch, fetches its
     /// numbers and answers it.
     fn lead(
         &self,
@@ -146,15 +160,14 @@ impl<M: Machine> Group<M> {
         let next = self.after(cpu, at);
         let batch = self.open.swap(next.packed(), AcqRel) & ASKED;
         let bank = self.banks.get(at.bank);
-        // What the others will take; the own part never counts.
+        // Subtracts what the other callers will take. The leader's own part is never counted.
         bank.balance(request.member).fetch_sub(batch - request.asked, Relaxed);
         let first = fetch(batch);
-        debug_assert_eq!(first >> 63, 0, "an answer has 63 bits");
-        bank.slot(at).store(first << 1 | at.lap, Release);
+        bank.set_answer(at, first);
         first
     }
 
-    /// The position of the batch before the one at `at`.
+    /// Returns the position of the batch before the one at `at`.
     fn before(&self, at: Position) -> Option<Position> {
         if at.slot > 0 {
             return Some(Position { slot: at.slot - 1, ..at });
@@ -163,7 +176,7 @@ impl<M: Machine> Group<M> {
         (before != NONE).then(|| Position::unpack(before))
     }
 
-    /// The position of the batch behind the one at `at`.
+    /// Returns the position of the batch after the one at `at`.
     fn after(&self, cpu: &M::Cpu, at: Position) -> Position {
         if at.slot + 1 < self.slots {
             return Position { slot: at.slot + 1, ..at };
@@ -172,12 +185,12 @@ impl<M: Machine> Group<M> {
         Position { bank, slot: 0, lap: self.banks.get(bank).open_behind(at) }
     }
 
-    /// A bank, other than `full`, at which nobody will look any more; if need be, a new one.
+    /// Returns a settled bank other than `full`, or the number of a new bank if there is none.
     fn free_bank(&self, cpu: &M::Cpu, full: usize) -> usize {
         let mut round = 0;
         loop {
             let made = self.banks.iter().count();
-            // The one that was full longest ago is most likely free.
+            // The bank that was full longest ago is most likely settled.
             let mut others = (full + 1..made).chain(0..full);
             if let Some(free) = others.find(|&bank| self.banks.get(bank).is_settled()) {
                 return free;
@@ -201,6 +214,7 @@ impl<M: Machine> Bank<M> {
             |i: usize| Line::word::<M>(0, Place::named("balance").index(i).near(near + i));
         Bank {
             answers: (0..slots.div_ceil(ON_A_LINE).max(2)).map(answers).collect(),
+            large: OnceLock::new(),
             balances: (0..members).map(balance).collect(),
             led: Line::new::<M>(Place::named("led").near(near), |spot| Led {
                 lap: M::Word::new(lap, spot),
@@ -220,19 +234,41 @@ impl<M: Machine> Bank<M> {
         &self.balances[member % self.balances.len()]
     }
 
-    /// Waits for the answer to the batch at `at`: its first number.
+    /// Waits for the answer to the batch at `at`, and returns its first number.
     #[inline]
     fn answer(&self, cpu: &M::Cpu, at: Position) -> u64 {
-        self.slot(at).wait_while(cpu, Acquire, |answer| answer & 1 != at.lap) >> 1
+        match self.slot(at).wait_while(cpu, Acquire, |answer| answer & 1 != at.lap) >> 1 {
+            IN_LARGE => self.large()[at.slot].load(Relaxed),
+            first => first,
+        }
     }
 
-    /// Whether nobody will look at the answers of this bank any more. Not for the bank in use.
+    /// Answers the batch at `at` with its first number.
+    fn set_answer(&self, at: Position, first: u64) {
+        if first >= IN_LARGE {
+            self.large()[at.slot].store(first, Relaxed);
+        }
+        self.slot(at).store(first.min(IN_LARGE) << 1 | at.lap, Release);
+    }
+
+    #[cold]
+    fn large(&self) -> &[M::Word] {
+        let words = |spot: &M::Spot| (0..self.slots()).map(|_| M::Word::new(0, spot)).collect();
+        self.large.get_or_init(|| words(&M::spot(Place::named("large answers"))))
+    }
+
+    fn slots(&self) -> usize {
+        self.answers.len() * ON_A_LINE
+    }
+
+    /// Returns whether no caller will read the answers of this bank any more. Must not be asked of
+    /// the bank in use.
     fn is_settled(&self) -> bool {
         let balances = self.balances.iter().map(|balance| balance.load(Acquire));
         balances.fold(0, u64::wrapping_add) == 0
     }
 
-    /// Begins to use this bank, which nobody looks at, behind the batch at `last`. Returns the lap.
+    /// Begins to use this settled bank after the batch at `last`. Returns the lap.
     fn open_behind(&self, last: Position) -> u64 {
         let Led { lap, before } = &*self.led;
         let next = lap.load(Relaxed) ^ 1;
@@ -255,7 +291,7 @@ mod tests {
         Group::new(0, 4, slots)
     }
 
-    /// A caller that has asked for so many numbers and not looked for the answer yet.
+    /// A caller that has asked for `asked` numbers and not read the answer yet.
     fn ask(group: &Group<Native>, asked: u64) -> (Position, u64) {
         let before = group.open.fetch_add(asked, AcqRel);
         (Position::unpack(before), before & ASKED)
@@ -279,14 +315,14 @@ mod tests {
         let (group, cpu, fetches) = (group(4), Native::cpu(), Cell::new(0));
         let lead = |asked| {
             group.lead(&cpu, ask(&group, asked).0, Request { asked, member: 1 }, |batch| {
-                // Two more come before the batch is closed? No: it is closed by now.
+                // The batch has been closed: two more requests do not join it.
                 fetches.set(fetches.get() + 1);
                 assert_eq!(batch, asked);
                 100 * fetches.get()
             })
         };
         assert_eq!((lead(3), lead(1)), (100, 200));
-        // Now two callers gather behind a leader that has not closed the batch yet.
+        // Two callers gather behind a leader that has not closed the batch yet.
         let (at, ahead) = ask(&group, 1);
         assert_eq!(ahead, 0);
         assert_eq!(ask(&group, 5), (at, 1));
@@ -297,6 +333,19 @@ mod tests {
         });
         assert_eq!(first, 40);
         assert_eq!(group.banks.get(at.bank).answer(&cpu, at) + 6, 46);
+    }
+
+    #[test]
+    fn numbers_of_64_bits_are_answered_too() {
+        let (group, cpu) = (group(2), Native::cpu());
+        for first in [IN_LARGE - 1, IN_LARGE, IN_LARGE + 1, u64::MAX - 1, 3] {
+            let (at, _) = ask(&group, 1);
+            let (same, ahead) = ask(&group, 5);
+            assert_eq!(group.lead(&cpu, at, ONE, |_| first), first);
+            let bank = group.banks.get(same.bank);
+            assert_eq!((bank.answer(&cpu, same), ahead), (first, 1));
+            bank.balance(0).fetch_add(5, Release);
+        }
     }
 
     /// A caller that asked and then stopped, while thousands of batches went by.

@@ -1,24 +1,24 @@
-//! How callers are grouped.
+//! The levels of groups that callers pass.
 
 use std::fmt;
 
-use crate::counter::ShapeError;
+use crate::ShapeError;
 
-/// The groups that a call passes on its way to the root, smallest first: a set of *heights*, where
-/// a group of height h is all locations that are the same but for their lowest h bits.
+/// The groups that a call passes on its way to the root, smallest first: a set of *heights*. A
+/// group of height h is all locations that differ only in their lowest h bits.
 ///
 /// ```
-/// use throng::counter::gathering::Levels;
+/// use throng::structures::counter::gathering::Levels;
 ///
 /// assert_eq!(Levels::FLAT.to_string(), "one word");
 /// let levels = Levels::of_heights(&[3, 6])?;
 /// assert_eq!(levels.to_string(), "groups of 8, of 64");
 /// assert_eq!(levels.depth(), 2);
-/// # Ok::<(), throng::counter::ShapeError>(())
+/// # Ok::<(), throng::structures::counter::ShapeError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Levels {
-    /// Bit h: there are groups of height h.
+    /// Bit h is set if there are groups of height h.
     heights: u32,
 }
 
@@ -26,16 +26,16 @@ impl Levels {
     /// No groups: every call goes to the root itself.
     pub const FLAT: Levels = Levels { heights: 0 };
 
-    /// The largest groups: of 2^12 locations.
+    /// The height of the largest groups: 2^12 locations.
     pub(super) const MAX_HEIGHT: u32 = 12;
 
-    /// How many heights there are, 0 included.
+    /// The number of heights, 0 included.
     pub(super) const HEIGHTS: usize = Levels::MAX_HEIGHT as usize + 1;
 
-    /// Groups of 2^h locations for each h of `heights`.
+    /// Returns levels with groups of 2^h locations for each h of `heights`.
     ///
     /// # Errors
-    /// When a height is not from 1 to 12.
+    /// If a height is not from 1 to 12.
     pub fn of_heights(heights: &[u32]) -> Result<Self, ShapeError> {
         let mut levels = Levels::FLAT;
         for &height in heights {
@@ -45,53 +45,53 @@ impl Levels {
         Ok(levels)
     }
 
-    /// These, and groups of `height`, which must be from 1 to 12.
+    /// Adds groups of `height`, which must be from 1 to 12.
     pub(crate) const fn and(self, height: u32) -> Self {
         assert!(height >= 1 && height <= Levels::MAX_HEIGHT);
         Levels { heights: self.heights | 1 << height }
     }
 
-    /// What [`bits`](Levels::bits) said; bits that mean nothing are ignored.
+    /// Returns the levels that [`bits`](Levels::bits) encoded. Other bits are ignored.
     pub(crate) const fn from_bits(bits: u64) -> Self {
         Levels { heights: bits as u32 & ((2 << Levels::MAX_HEIGHT) - 2) }
     }
 
-    /// As a number below 2^16.
+    /// Encodes the levels as a number below 2^16.
     pub(crate) const fn bits(self) -> u64 {
         self.heights as u64
     }
 
-    /// The same without the largest groups, so that no more levels are left than this.
+    /// Removes the largest groups until at most `depth` levels are left.
     pub(crate) fn at_most(self, depth: u32) -> Self {
         self.heights().take(depth as usize).fold(Levels::FLAT, Levels::and)
     }
 
-    /// How many groups a call passes.
+    /// Returns the number of groups that a call passes.
     #[must_use]
     pub const fn depth(self) -> u32 {
         self.heights.count_ones()
     }
 
-    /// The heights of the groups, smallest first.
+    /// Returns the heights of the groups, smallest first.
     pub fn heights(self) -> impl Iterator<Item = u32> {
         (1..=Levels::MAX_HEIGHT).filter(move |height| self.heights & 1 << height != 0)
     }
 
-    /// The smallest height, and the levels above it.
+    /// Returns the smallest height and the levels above it, or `None` if there are no groups.
     #[inline]
     pub(super) fn split(self) -> Option<(u32, Levels)> {
         let above = self.heights & self.heights.wrapping_sub(1);
         (self.heights != 0).then(|| (self.heights.trailing_zeros(), Levels { heights: above }))
     }
 
-    /// One level of groups, of about the square root of `processors`: as many callers then meet in
-    /// a group as groups meet at the root.
+    /// Returns one level of groups, of about the square root of `processors`. As many callers then
+    /// meet in a group as groups meet at the root.
     #[must_use]
     pub fn for_processors(processors: usize) -> Self {
         if processors < 8 {
             return Levels::FLAT;
         }
-        // Half the logarithm, rounded up.
+        // Half of the base-2 logarithm, rounded up.
         Levels::FLAT.and(processors.ilog2().div_ceil(2).min(Levels::MAX_HEIGHT))
     }
 }

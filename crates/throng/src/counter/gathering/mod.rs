@@ -6,30 +6,33 @@
 //!   locations 8..15  ─> group 1 ─┼─> root            batch before is answered, closes the batch,
 //!   locations 16..23 ─> group 2 ─┘                   fetches as many numbers as were asked for,
 //!                                                    and writes down the first: one store that
-//!                                                    answers everyone who waits
+//!                                                    answers all waiting callers
 //! ```
 //!
-//! The root is a word and hands out numbers by `fetch_add`. So it does not matter who passes which
-//! groups: some may gather while others go to the root directly, and groups may gather in larger
-//! groups. That makes [`Levels`] a matter of taste that can change at any time, call by call, with
-//! nothing to move, to close or to wait for; [`Counter`](crate::counter::Counter), the default, lives
-//! from it.
+//! The root is a word and hands out numbers by `fetch_add`. So it does not matter which groups a
+//! caller passes. Some callers may gather while others go to the root directly, and groups may
+//! gather in larger groups. [`Levels`] can therefore change at any time, call by call, with no
+//! state to move, to close or to wait for. [`Counter`](crate::counter::Counter), the default,
+//! relies on this.
 //!
-//! Groups are made by *location* ([`Cpu::location`]): the callers that share a cache gather in that
-//! cache, and the root sees one caller a group. This is what makes it fast. On the simulated
-//! server and Alewife it is faster than every other method here from 16 processors on.
+//! Groups are made by *location* ([`Cpu::location`]). Callers that share a cache gather in that
+//! cache, and the root sees one caller from each group. This is what makes it fast. On the
+//! simulated server and Alewife it is faster than every other method here from 16 processors on.
 //!
 //! *Linearizable*: the numbers of a batch are fixed by one `fetch_add`, while every caller of the
 //! batch is inside its call. *Blocking*: a caller that stops while it leads, or is about to, stops
-//! its group. *Memory*: 2 to 20 kB a group. *When to use it*: where more cores ask at once than one
-//! word can serve, or rather [`Counter`](crate::counter::Counter), which finds out.
+//! its group. *Memory*: 2 to 20 kB for each group. *When to use it*: where more cores ask at once
+//! than one word can serve. [`Counter`](crate::counter::Counter) finds that out by itself and is
+//! usually the better choice.
 //!
-//! The idea that one fetches for many is that of combining trees and of the aggregating funnel
-//! ([`Funnel`](crate::counter::Funnel)), where a caller takes a ticket by `fetch_add` and one batch
-//! follows the other. What is new here: groups by location; a batch is answered by a single store to
-//! a line that only its own callers watch; whether answers may be overwritten is seen from numbers
-//! that every caller keeps on a line of its own, leaders included; and a group asks a larger group in
-//! the way a caller asks a group.
+//! One caller that fetches for many is the idea of combining trees and of the aggregating funnel
+//! ([`Funnel`](crate::counter::Funnel)). There a caller takes a ticket by `fetch_add`, and batches
+//! follow each other. New here:
+//! - Groups are made by location.
+//! - A batch is answered by a single store to a line that only its own callers watch.
+//! - Whether answers may be overwritten is computed from numbers that every caller, leaders
+//!   included, keeps on a line of its own.
+//! - A group asks a larger group in the way a caller asks a group.
 //!
 //! `README.md` in this directory has the protocol, why nothing is lost or given twice, and the memory
 //! orderings.
@@ -43,30 +46,32 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::AcqRel;
 
-use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
+use crate::ShapeError;
+use crate::classic::counter::{About, Consistency, Counting, Method, Progress, Shape};
 use crate::machine::{Cpu, Growing, Line, Machine, Native, Place, Word};
 use group::{Group, MOST_AT_ONCE, Request};
 
-/// Answers a bank keeps, where nothing else is said: with fewer, leaders look for a free bank more
-/// often; with more, there is no gain.
+/// The default number of answers in a bank. With fewer, leaders look for a settled bank more often;
+/// more bring no gain.
 pub(crate) const SLOTS: usize = 64;
 
-/// All groups of all heights, each made when the first caller comes to it.
+/// All groups of all heights. A group is made when its first caller comes.
 #[derive(Debug)]
 pub(crate) struct Groups<M: Machine> {
-    /// The groups of height h.
+    /// For each height h, the groups of height h.
     heights: Box<[Growing<OnceLock<Group<M>>>]>,
     slots: usize,
 }
 
 impl<M: Machine> Groups<M> {
-    /// Groups that keep `slots` answers in a bank.
+    /// Returns groups that keep `slots` answers in a bank.
     pub(crate) fn new(slots: usize) -> Self {
         let growing = |_| Growing::new(1, |_| OnceLock::new());
         Groups { heights: (0..Levels::HEIGHTS).map(growing).collect(), slots }
     }
 
-    /// Makes the groups of `levels` for this many locations at once, so that nobody has to later.
+    /// Makes the groups of `levels` for `locations` locations at once, so that no later call has
+    /// to.
     pub(crate) fn make(&self, levels: Levels, locations: usize) {
         for height in levels.heights() {
             for location in (0..locations).step_by(1 << height) {
@@ -75,8 +80,8 @@ impl<M: Machine> Groups<M> {
         }
     }
 
-    /// `asked` numbers, which must be from 1 on, by way of the groups of `levels`; `fetch` gets them
-    /// from the root. Returns the first.
+    /// Takes `asked` numbers, at least 1, through the groups of `levels`, and returns the first.
+    /// `fetch` gets numbers from the root.
     #[inline]
     pub(crate) fn take(
         &self,
@@ -85,7 +90,7 @@ impl<M: Machine> Groups<M> {
         asked: u64,
         fetch: &impl Fn(u64) -> u64,
     ) -> u64 {
-        // So many at once do not need company.
+        // A request this large gains nothing from a group.
         if asked > MOST_AT_ONCE {
             return fetch(asked);
         }
@@ -108,7 +113,7 @@ impl<M: Machine> Groups<M> {
         self.group(at).take(cpu, request, |batch| self.pass(cpu, above, batch, at, fetch))
     }
 
-    /// The group at `at`.
+    /// Returns the group at `at`, and makes it if it is missing.
     #[inline]
     fn group(&self, at: At) -> &Group<M> {
         let index = at.location >> at.height;
@@ -119,7 +124,7 @@ impl<M: Machine> Groups<M> {
     }
 }
 
-/// Where a call is: at a location, having passed groups up to a height.
+/// The position of a call: its location, and the height up to which it has passed groups.
 #[derive(Clone, Copy, Debug)]
 struct At {
     location: usize,
@@ -129,10 +134,10 @@ struct At {
 /// A linearizable counter whose callers gather in groups.
 ///
 /// ```
-/// use throng::counter::gathering::{Gathering, Levels};
+/// use throng::structures::counter::gathering::{Gathering, Levels};
 /// let counter = Gathering::new(Levels::of_heights(&[3])?);     // groups of 8
 /// assert_eq!([counter.next(), counter.next(), counter.next()], [0, 1, 2]);
-/// # Ok::<(), throng::counter::ShapeError>(())
+/// # Ok::<(), throng::structures::counter::ShapeError>(())
 /// ```
 pub struct Gathering<M: Machine = Native> {
     root: Line<M::Word>,
@@ -141,7 +146,7 @@ pub struct Gathering<M: Machine = Native> {
 }
 
 impl<M: Machine> Gathering<M> {
-    /// A counter on machine `M` whose callers pass the groups of `levels`.
+    /// Returns a counter on machine `M` whose callers pass the groups of `levels`.
     #[must_use]
     pub fn on_machine(levels: Levels) -> Self {
         Self::with_slots(levels, SLOTS)
@@ -155,19 +160,19 @@ impl<M: Machine> Gathering<M> {
 
 impl<M: Machine> fmt::Debug for Gathering<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Its groups are many, and in use.
+        // The groups are many, and in use, so they are left out.
         f.debug_struct("Gathering").field("levels", &self.levels).finish_non_exhaustive()
     }
 }
 
 impl Gathering {
-    /// A counter for real threads whose callers pass the groups of `levels`.
+    /// Returns a counter for real threads whose callers pass the groups of `levels`.
     #[must_use]
     pub fn new(levels: Levels) -> Self {
         Self::on_machine(levels)
     }
 
-    /// The next number.
+    /// Returns the next number.
     #[inline]
     pub fn next(&self) -> u64 {
         self.next_on(&Native::cpu())
@@ -191,7 +196,7 @@ impl<M: Machine> Method<M> for Gathering<M> {
         progress: Progress::Blocking,
     };
 
-    /// The width is how many callers there are in a group.
+    /// Builds a counter whose groups have as many callers as the shape's width.
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
         ShapeError::check_range("batches in a bank", shape.bank, 1..=4096)?;
         let levels = match shape.width {

@@ -9,46 +9,48 @@ use std::time::Duration;
 use super::usage;
 use crate::machine::{Cpu, Native};
 
-/// All times are nanoseconds, points in time those of [`Cpu::clock`].
+/// One millisecond. All times are in nanoseconds; points in time are those of [`Cpu::clock`].
 const MILLISECOND: u64 = 1_000_000;
-/// A wait that lasts longer makes the threads of the structure look for stolen time.
+/// A wait at least this long makes the threads of the structure look for stolen time.
 const SUSPICIOUS_WAIT: Duration = Duration::from_micros(50);
-/// Length of the time in which they look.
+/// The time for which they look.
 const SUSPICION: u64 = 20 * MILLISECOND;
-/// Length of the first busy time.
+/// The length of the first busy time.
 const SHORTEST: u64 = 10 * MILLISECOND;
-/// Busy times that follow each other closely double up to `SHORTEST << MOST_DOUBLINGS`: 640 ms.
+/// The largest number of doublings of a busy time. Busy times that follow each other closely double
+/// up to `SHORTEST << MOST_DOUBLINGS`: 640 ms.
 const MOST_DOUBLINGS: u64 = 6;
 /// A busy time follows another closely if it begins within this time after its end.
 const SOON: u64 = 100 * MILLISECOND;
 
 /// The lower bits of the state word; the others are a point in time.
 const PHASE: u64 = 3;
-/// Waits spin first.
+/// Phase: waits spin first.
 const QUIET: u64 = 0;
-/// Threads look for stolen time, since that point in time.
+/// Phase: threads look for stolen time, since the point in time.
 const SUSPECTED: u64 = 1;
-/// Waits sleep at once, until that point in time.
+/// Phase: waits sleep at once, until the point in time.
 const BUSY: u64 = 2;
 
 /// The lower bits of `last_busy`; the others are a point in time.
 const DOUBLINGS: u64 = 15;
 
-/// Whether other threads want the cores on which the threads of one structure run. While they do, the waits of the
-/// structure [sleep at once](super::WayOut::sleeps_at_once) instead of spinning first.
+/// Measures whether other threads want the cores on which the threads of one structure run. While
+/// they do, the waits of the structure [sleep at once](super::WayOut::sleeps_at_once) instead of
+/// spinning first.
 ///
-/// Real threads find out while they wait, if they [watch](super::Watch) it. On other machines
-/// the cores are never busy.
+/// Real threads find out while they wait, if they [watch](super::Watch) it. On other machines the
+/// cores are never busy.
 #[derive(Debug)]
 pub struct BusyCores {
-    /// Phase and point in time.
+    /// A phase and a point in time.
     state: AtomicU64,
-    /// The end of the last busy time, and how often its length was doubled.
+    /// The end of the last busy time, and the number of doublings of its length.
     last_busy: AtomicU64,
     evidence: Evidence,
 }
 
-/// What shows that the cores are busy.
+/// The observations that count as evidence that the cores are busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Evidence {
     Nothing,
@@ -57,19 +59,21 @@ enum Evidence {
 }
 
 impl BusyCores {
-    /// For threads that have a core each while no other program wants one.
+    /// Returns the measurement for threads that have a core each while no other program wants one.
     #[must_use]
     pub const fn new() -> Self {
         BusyCores::with(Evidence::LongYieldsAndStolenTime)
     }
 
-    /// For more threads than cores. They take time from each other, so stolen time shows nothing.
+    /// Returns the measurement for more threads than cores. They take time from each other, so
+    /// stolen time is no evidence.
     #[must_use]
     pub const fn oversubscribed() -> Self {
         BusyCores::with(Evidence::LongYields)
     }
 
-    /// For waits that have a patience of their own: the cores are never busy.
+    /// Returns a measurement whose cores are never busy, for waits that have a patience of their
+    /// own.
     #[must_use]
     pub const fn ignored() -> Self {
         BusyCores::with(Evidence::Nothing)
@@ -107,7 +111,7 @@ impl BusyCores {
         }
     }
 
-    /// A wait has lasted for `waited`: the awaited thread may have lost its core.
+    /// Reports that a wait has lasted for `waited`: the awaited thread may have lost its core.
     pub(super) fn wait_lasted(&self, waited: Duration) {
         let state = self.state.load(Relaxed);
         let is_evidence = self.evidence == Evidence::LongYieldsAndStolenTime;
@@ -122,7 +126,7 @@ impl BusyCores {
         self.state.load(Relaxed) & PHASE == SUSPECTED
     }
 
-    /// Another thread wanted the core of the calling thread at this time.
+    /// Reports that another thread wanted the core of the calling thread at time `now`.
     #[cold]
     pub(super) fn report(&self, now: u64) {
         let state = self.state.load(Relaxed);
@@ -144,7 +148,8 @@ impl Default for BusyCores {
     }
 }
 
-/// How often the length of a busy time is doubled that begins `pause` after the end of the last one.
+/// Returns the number of doublings of a busy time that begins `pause` after the end of the last
+/// one.
 fn next_doublings(last: u64, pause: u64) -> u64 {
     if pause <= SOON { (last + 1).min(MOST_DOUBLINGS) } else { 0 }
 }

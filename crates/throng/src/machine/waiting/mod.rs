@@ -1,7 +1,7 @@
-//! Waiting, for the whole library: how long a thread spins, when it yields, when it sleeps.
+//! Waiting, for the whole library: when a thread spins, yields and sleeps.
 //!
-//! The README of this folder has the states of a wait, both sides' steps, the races, and the measurements behind
-//! each constant.
+//! The README of this folder has the states of a wait, both sides' steps, the races, and the
+//! measurements behind each constant.
 
 use std::cell::Cell;
 use std::fmt;
@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::time::{self, Instant};
 use super::{Cpu, Machine, Native, Word};
+use crate::setters::setters;
 use crate::topology::Topology;
 
 mod busy;
@@ -22,30 +23,33 @@ mod usage;
 pub use busy::BusyCores;
 pub use round_times::RoundTimes;
 
-/// How long a thread waits in which way, before it sleeps.
+/// The times for which a waiting thread spins and yields before it sleeps.
 ///
 /// ```
 /// use std::time::Duration;
 /// use throng::machine::Patience;
 ///
-/// let hurried = Patience { spin: Duration::from_millis(1), ..Patience::default() };
+/// let hurried = Patience::default().spin(Duration::from_millis(1));
 /// assert!(hurried.spin > Patience::CROWDED.spin);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Patience {
-    /// How long it looks again and again.
+    /// The time for which it spins.
     pub spin: Duration,
-    /// How long it then yields its core between two looks.
+    /// The time for which it then yields its core between two looks.
     pub yielding: Duration,
-    /// A thread that slept through an event that was near stays awake longer the next time, but never
-    /// longer than this. It yields meanwhile, or spins if `yielding` is zero. Without that, threads that meet again and again could not stop sleeping: a thread that
-    /// is woken comes late, and the others have fallen asleep by then.
+    /// The longest time awake. A thread that slept through an event that was near stays awake
+    /// longer the next time, up to this. It yields meanwhile, or spins if `yielding` is zero.
+    /// Without that, threads that meet repeatedly could not stop sleeping: a thread that is woken
+    /// comes late, and the others have fallen asleep by then.
     pub most_awake: Duration,
 }
 
 impl Patience {
-    /// For threads that have a core each: several transfers of a cache line, and what a system call
-    /// or two take. No yields: a thread that yields to a neighbour gets its core back after milliseconds.
+    /// For threads that have a core each. It spins for the time of several transfers of a cache
+    /// line, or of a system call or two. It does not yield, because a thread that yields to a
+    /// neighbour gets its core back after milliseconds.
     pub const ROOMY: Patience = Patience {
         spin: Duration::from_micros(20),
         yielding: Duration::ZERO,
@@ -59,42 +63,46 @@ impl Patience {
         most_awake: Duration::from_micros(500),
     };
 
-    /// For any number of threads: as [`ROOMY`](Patience::ROOMY) at first, then as [`CROWDED`](Patience::CROWDED).
+    /// For any number of threads: like [`ROOMY`](Patience::ROOMY) at first, then like
+    /// [`CROWDED`](Patience::CROWDED).
     pub const UNKNOWN: Patience = Patience {
         spin: Duration::from_micros(20),
         yielding: Duration::from_micros(80),
         most_awake: Duration::from_millis(2),
     };
 
-    /// Sleeps at once: for threads whose cores others want.
+    /// Sleeps at once, for threads whose cores other threads want.
     pub const NONE: Patience =
         Patience { spin: Duration::ZERO, yielding: Duration::ZERO, most_awake: Duration::ZERO };
 
-    /// For a thread in the middle of a few instructions: several transfers of a cache line, much less
-    /// than a time slice. Then it yields for the time of some slices.
+    /// For a wait for a thread in the middle of a few instructions. It spins for the time of
+    /// several transfers of a cache line, much less than a time slice. Then it yields for the time
+    /// of some slices.
     const IN_PASSING: Patience = Patience {
         spin: Duration::from_micros(2),
         yielding: Duration::from_millis(50),
         most_awake: Duration::from_millis(50),
     };
 
-    /// How long a thread stays awake the next time, if it stayed awake for `awake`, slept, and waited for `waited`
-    /// altogether.
+    /// Returns the time to stay awake in the next wait. This wait stayed awake for `awake`, slept,
+    /// and took `waited` altogether.
     fn learned(&self, awake: Duration, waited: Duration) -> Duration {
         let next = if waited <= self.most_awake { awake.saturating_mul(2) } else { awake / 2 };
         self.bounded(next)
     }
 
-    /// The time awake that is nearest to `awake`.
+    /// Returns the allowed time awake that is nearest to `awake`.
     fn bounded(&self, awake: Duration) -> Duration {
         awake.min(self.most_awake).max(self.spin.saturating_add(self.yielding))
     }
 
-    /// For `threads` threads that wait for each other on this machine.
+    /// Returns the patience for `threads` threads that wait for each other on this machine.
     #[must_use]
     pub fn for_threads(threads: usize) -> Self {
         if threads > Topology::here().processors() { Patience::CROWDED } else { Patience::ROOMY }
     }
+
+    setters!(const fn spin: Duration, yielding: Duration, most_awake: Duration);
 }
 
 impl Default for Patience {
@@ -103,33 +111,35 @@ impl Default for Patience {
     }
 }
 
-/// When a wait ends although what it waits for has not happened.
+/// The conditions under which a wait ends although its event has not happened.
 ///
 /// ```
 /// use std::sync::atomic::Ordering::Acquire;
 /// use throng::machine::{Cpu, Line, Native, Place, WayOut, Word};
 ///
 /// let (word, cpu) = (Line::word::<Native>(0, Place::named("never")), Native::cpu());
-/// let way_out = WayOut { deadline: Some(cpu.clock() + 1_000_000), ..WayOut::none() };
+/// let way_out = WayOut::within(&cpu, 1_000_000);
 /// assert_eq!(word.sleep_while(&cpu, Acquire, &way_out, |value| value == 0), None);
 /// ```
+#[non_exhaustive]
 pub struct WayOut<'a, M: Machine> {
     /// Opens when this word is neither 0 nor above [`until`](WayOut::until).
     pub alarm: Option<&'a M::Word>,
-    /// See [`alarm`](WayOut::alarm).
+    /// The largest value of [`alarm`](WayOut::alarm) that opens the way out.
     pub until: u64,
     /// Opens at this time of [`Cpu::clock`].
     pub deadline: Option<u64>,
     /// How a real thread waits.
     pub patience: Patience,
-    /// Where a real thread learns whether to be patient at all.
+    /// Whether a real thread should sleep at once.
     pub watch: Watch<'a>,
-    /// Whether the event is followed by [`Word::wake_always`], and the alarm by a change of the word and that. Then a
-    /// sleeping thread need not be counted, and needs no timer but for its deadline.
+    /// Whether the event is followed by [`Word::wake_always`], and the alarm by a change of the
+    /// word and that call. Then a sleeping thread need not be counted, and needs no timer except
+    /// for its deadline.
     pub is_always_woken: bool,
 }
 
-/// What tells real threads whether they should sleep at once instead of spinning first.
+/// Whether waiting real threads should sleep at once instead of spinning first.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Watch<'a> {
     /// They spin as long as their patience says.
@@ -151,8 +161,8 @@ impl Watch<'_> {
         }
     }
 
-    /// A wait has outlasted its time to spin, and has lasted for `waited` in all. It `is_first` to do so for the
-    /// first time.
+    /// Reports that a wait has outlasted its time to spin, and has lasted for `waited` in all.
+    /// `is_first`: it has not been reported before.
     fn wait_was_slow(self, waited: Duration, is_first: bool) {
         match self {
             Watch::Nothing => {}
@@ -162,7 +172,7 @@ impl Watch<'_> {
         }
     }
 
-    /// A thread that computes has run on the core of the calling thread while that yielded.
+    /// Reports that a computing thread ran on the core of the calling thread while that yielded.
     fn yield_was_long(self) {
         match self {
             Watch::Nothing => {}
@@ -173,7 +183,7 @@ impl Watch<'_> {
 }
 
 impl<'a, M: Machine> WayOut<'a, M> {
-    /// No way out: for waits that are sure to end.
+    /// Returns a way out that never opens, for waits that are certain to end.
     #[must_use]
     pub const fn none() -> Self {
         WayOut {
@@ -186,13 +196,30 @@ impl<'a, M: Machine> WayOut<'a, M> {
         }
     }
 
-    /// Opens `time` after now, in units of [`Cpu::clock`].
+    /// Returns a way out that opens `time` after now, in units of [`Cpu::clock`].
     #[must_use]
     pub fn within(cpu: &M::Cpu, time: u64) -> Self {
         WayOut { deadline: Some(cpu.clock().saturating_add(time)), ..WayOut::none() }
     }
 
-    /// The same way out, for waits that watch something else.
+    /// Sets the alarm: the way out also opens when `word` is neither 0 nor above `until`.
+    #[must_use]
+    pub const fn alarm(mut self, word: &'a M::Word, until: u64) -> Self {
+        self.alarm = Some(word);
+        self.until = until;
+        self
+    }
+
+    /// Sets the deadline: the way out also opens at `time` of [`Cpu::clock`].
+    #[must_use]
+    pub const fn deadline(mut self, time: u64) -> Self {
+        self.deadline = Some(time);
+        self
+    }
+
+    setters!(const fn patience: Patience);
+
+    /// Returns the same way out with another `watch`.
     #[must_use]
     pub fn watching<'b>(&'b self, watch: Watch<'b>) -> WayOut<'b, M>
     where
@@ -202,7 +229,7 @@ impl<'a, M: Machine> WayOut<'a, M> {
         WayOut { alarm, until, deadline, patience, watch, is_always_woken }
     }
 
-    /// The same way out, for waits that are [always woken](WayOut::is_always_woken).
+    /// Returns the same way out for waits that are [always woken](WayOut::is_always_woken).
     #[must_use]
     pub fn always_woken(&self) -> WayOut<'_, M> {
         WayOut { is_always_woken: true, ..self.watching(self.watch) }
@@ -215,7 +242,7 @@ impl<'a, M: Machine> WayOut<'a, M> {
         self.watch.sleeps_at_once() || self.patience == Patience::NONE
     }
 
-    /// Whether the wait should end.
+    /// Returns whether the wait should end.
     #[must_use]
     pub fn is_open(&self, cpu: &M::Cpu) -> bool {
         let alarmed = self
@@ -226,19 +253,19 @@ impl<'a, M: Machine> WayOut<'a, M> {
 }
 
 impl WayOut<'_, super::Native> {
-    /// Opens `time` after now.
+    /// Returns a way out that opens `time` after now.
     #[must_use]
     pub fn after(cpu: &super::NativeCpu, time: Duration) -> Self {
         WayOut::within(cpu, u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// The number of looks without a pause between them at the beginning of a wait.
+    /// Returns the number of looks without a pause between them at the beginning of a wait.
     #[inline]
     pub(super) fn eager_polls(&self) -> u32 {
         if self.watch.sleeps_at_once() || self.patience.spin.is_zero() { 1 } else { EAGER_POLLS }
     }
 
-    /// How long until the deadline.
+    /// Returns the time until the deadline.
     pub(super) fn time_left(&self, cpu: &super::NativeCpu) -> Option<Duration> {
         self.deadline.map(|deadline| Duration::from_nanos(deadline.saturating_sub(cpu.clock())))
     }
@@ -258,29 +285,29 @@ impl<M: Machine> fmt::Debug for WayOut<'_, M> {
     }
 }
 
-/// The number of looks in a row without a pause, when a wait begins: an event that is about to happen is
-/// then seen at once, not up to 140 cycles later.
+/// The number of looks without a pause between them at the beginning of a wait. They see an event
+/// that is about to happen at once, not up to 140 cycles later.
 const EAGER_POLLS: u32 = 16;
 
-/// The number of polls between two looks at the clock. Reading the clock takes as long as a line needs
-/// from core to core.
+/// The number of polls to a look at the clock. Reading the clock takes as long as a line takes from
+/// core to core.
 const POLLS_A_LOOK: u32 = 64;
 
-/// A thread first sleeps no longer than this without a look at its way out; then twice as long, and so
-/// on, up to [`LONGEST_SLEEP`].
+/// The longest first sleep without a look at the way out. Later sleeps take twice as long each, up
+/// to [`LONGEST_SLEEP`].
 const FIRST_SLEEP: Duration = Duration::from_millis(20);
 
-/// No thread sleeps longer than this without a look at its way out.
+/// The longest sleep without a look at the way out.
 const LONGEST_SLEEP: Duration = Duration::from_millis(640);
 
 /// Polling interval for waits that have no waker.
 const NAP: Duration = Duration::from_micros(500);
 
-/// A yield that takes longer shows that another thread computes on this core.
+/// A longer yield shows that another thread computes on this core.
 const LONG_YIELD: Duration = Duration::from_micros(500);
 
 thread_local! {
-    /// How long this thread stays awake in a wait, as far as it has learned.
+    /// The learned time for which this thread stays awake in a wait.
     static AWAKE: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
@@ -293,11 +320,12 @@ pub(super) struct Wait<'a> {
     since: Option<Instant>,
     /// Whether the wait has outlasted its time to spin.
     is_slow: bool,
-    /// How long the wait had lasted at the last yield, if no look at the clock came since.
+    /// The time that the wait had lasted at the last yield, if the clock was not read since.
     yielded_after: Option<Duration>,
-    /// How often the thread had lost its core by the first yield, if the system tells.
+    /// The number of times that the thread had lost its core by the first yield, if the system
+    /// counts them.
     preemptions: Option<u64>,
-    /// How long the next sleep may last, once there was one.
+    /// The length of the next sleep, once there was one.
     next_sleep: Option<Duration>,
 }
 
@@ -313,7 +341,7 @@ impl<'a> Wait<'a> {
     #[inline]
     pub(super) fn new(patience: Patience, watch: Watch<'a>) -> Self {
         let patience = if watch.sleeps_at_once() { Patience::NONE } else { patience };
-        // Without time to spin, the first look is followed by one at the clock.
+        // Without time to spin, the first look is followed by a look at the clock.
         let polls = if patience.spin.is_zero() { POLLS_A_LOOK - 1 } else { 0 };
         Wait {
             patience,
@@ -327,13 +355,13 @@ impl<'a> Wait<'a> {
         }
     }
 
-    /// A wait for a thread in the middle of a few instructions.
+    /// Returns a wait for a thread in the middle of a few instructions.
     #[inline]
     pub(super) fn in_passing() -> Self {
         Wait::new(Patience::IN_PASSING, Watch::Nothing)
     }
 
-    /// Waits a little by spinning, if it is still time for that.
+    /// Spins a little and returns true, or returns false if it is time to look at the clock.
     #[inline]
     pub(super) fn spins(&mut self) -> bool {
         self.polls = self.polls.wrapping_add(1);
@@ -371,7 +399,7 @@ impl<'a> Wait<'a> {
         Stage::Yield
     }
 
-    /// Yields. How long that took is judged at the next look at the clock.
+    /// Yields. The next read of the clock measures how long the yield took.
     fn yields(&mut self) {
         if self.preemptions.is_none() {
             self.preemptions = usage::preemptions();
@@ -379,7 +407,7 @@ impl<'a> Wait<'a> {
         thread::yield_now();
     }
 
-    /// A thread that computes ran during a yield that `took` long: this wait yields no more. A
+    /// Ends the yields of this wait if a computing thread ran during a yield of length `took`. A
     /// virtual machine that was stopped meanwhile counts no preemption.
     fn judge_yield(&mut self, took: Duration) {
         if took > LONG_YIELD && usage::preemptions() > self.preemptions {
@@ -388,7 +416,7 @@ impl<'a> Wait<'a> {
         }
     }
 
-    /// The awaited event has happened.
+    /// Ends the wait after its event, and updates the learned time.
     pub(super) fn end(self) {
         if let (Some(_), Some(since)) = (self.next_sleep, self.since) {
             let awake = self.patience.bounded(AWAKE.get());
@@ -406,8 +434,8 @@ impl<'a> Wait<'a> {
         }
     }
 
-    /// The slow part of a wait that a wake-up ends: `word` was `seen`, which is why it waits. The sleeping thread is
-    /// counted unless it `is_always_woken`. It sleeps no longer than `longest`.
+    /// The slow part of a wait that a wake-up ends. The wait saw the value `seen` in `word`. The
+    /// sleeping thread is counted unless it `is_always_woken`. It sleeps no longer than `longest`.
     #[cold]
     pub(super) fn sleeps(
         &mut self,
@@ -449,8 +477,8 @@ impl<'a> Wait<'a> {
     }
 }
 
-/// The `round`-th failed round of a loop that no single word ends: spins at first, then yields, and naps when it has
-/// yielded for long.
+/// Waits in the `round`-th failed round of a loop that no single word ends. Spins at first, then
+/// yields, and sleeps for [`NAP`] after many yields.
 #[inline]
 pub(super) fn retry(round: u32, watch: Watch<'_>) {
     const SPINNING: u32 = 16;
@@ -468,16 +496,25 @@ fn yield_in_loop(watch: Watch<'_>) {
     thread::yield_now();
     if before.elapsed() > LONG_YIELD {
         watch.yield_was_long();
-        // A thread that computes wants this core: the next slice is not taken from it at once.
+        // A computing thread wants this core, so its next time slice is not taken from it at once.
         time::sleep(NAP);
     }
 }
 
-/// Wakes the threads that sleep on `word`, which was changed by a sequentially consistent operation.
+/// Wakes the threads that sleep on `word`. The change of the word must have been a sequentially
+/// consistent operation.
 #[inline]
 pub(super) fn wake(word: &AtomicU64) {
     if sleepers(word).load(Ordering::SeqCst) != 0 {
         wake_all(word);
+    }
+}
+
+/// Wakes at least one of the threads that sleep on `word`. The change of the word must have been a
+/// sequentially consistent operation.
+pub(super) fn wake_one(word: &AtomicU64) {
+    if sleepers(word).load(Ordering::SeqCst) != 0 {
+        park::wake_one(word);
     }
 }
 
@@ -487,8 +524,9 @@ pub(super) fn wake_all(word: &AtomicU64) {
     park::wake_all(word);
 }
 
-/// The number of threads that sleep on `word`, and on others that share its entry. The table is large, because a
-/// wake-up of a word that shares an entry with a sleeper asks the system in vain.
+/// Returns the number of threads that sleep on `word` and on other words that share its entry. The
+/// table is large, because a wake-up of a word that shares an entry with a sleeper makes a system
+/// call in vain.
 #[inline]
 fn sleepers(word: &AtomicU64) -> &'static AtomicU32 {
     const BITS: u32 = 12;
@@ -499,7 +537,7 @@ fn sleepers(word: &AtomicU64) -> &'static AtomicU32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Line, Place};
+    use crate::machine::{Line, NativeWord, Place, Word};
 
     const US: fn(u64) -> Duration = Duration::from_micros;
 
@@ -564,26 +602,119 @@ mod tests {
         assert_eq!(for_ever.bounded(US(1)), Duration::MAX, "this one never sleeps");
     }
 
-    /// Sleeps last for ever here, so that nothing but a wake-up ends them.
+    /// Sleeps last for ever here, so that only a wake-up ends them. Then the thread is not counted any more.
     #[test]
-    fn a_thread_that_sleeps_is_woken_by_a_signal() {
-        let word = Line::word::<Native>(0, Place::named("test"));
-        let start = Instant::now();
-        let start = &start;
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                let since = Some(*start - Duration::from_secs(1));
-                let next_sleep = Some(Duration::from_secs(60));
-                let mut wait =
-                    Wait { since, next_sleep, ..Wait::new(Patience::CROWDED, Watch::Nothing) };
-                wait.sleeps(word.atomic(), 0, None, false);
+    fn a_thread_that_sleeps_is_woken_and_no_more_counted() {
+        let wakes: [fn(&NativeWord); 3] = [
+            |word| word.signal(7),
+            |word| {
+                word.fetch_add(1, Ordering::SeqCst);
+                word.wake();
+            },
+            |word| {
+                word.fetch_add(1, Ordering::SeqCst);
+                word.wake_one();
+            },
+        ];
+        for wake in wakes {
+            let word = Line::word::<Native>(0, Place::named("test"));
+            let start = Instant::now();
+            let start = &start;
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    let since = Some(*start - Duration::from_secs(1));
+                    let next_sleep = Some(Duration::from_secs(20));
+                    let mut wait =
+                        Wait { since, next_sleep, ..Wait::new(Patience::CROWDED, Watch::Nothing) };
+                    wait.sleeps(word.atomic(), 0, None, false);
+                });
+                let is_counted = || sleepers(word.atomic()).load(Ordering::SeqCst) != 0;
+                while !is_counted() && start.elapsed() < Duration::from_secs(5) {
+                    thread::yield_now();
+                }
+                thread::sleep(Duration::from_millis(10));
+                wake(&word);
             });
-            while sleepers(word.atomic()).load(Ordering::SeqCst) == 0 {
+            assert!(start.elapsed() < Duration::from_secs(10), "it was not woken");
+            // Another word may have the same place in the table for a while.
+            let is_counted = || sleepers(word.atomic()).load(Ordering::SeqCst) != 0;
+            while is_counted() {
+                assert!(start.elapsed() < Duration::from_secs(15), "it is counted for ever");
                 thread::yield_now();
             }
-            thread::sleep(Duration::from_millis(10));
-            word.signal(7);
+        }
+    }
+
+    /// Looks at the word by turns: `looks` times in vain, with a way out that is open all the time.
+    #[test]
+    fn a_wait_looks_once_more_when_its_way_out_is_open() {
+        let word = Line::word::<Native>(3, Place::named("test"));
+        let cpu = Native::cpu();
+        let way_out = WayOut::none().deadline(0).patience(Patience::NONE);
+        for (vain_looks, found) in [(0, Some(3)), (1, Some(3)), (2, Some(3)), (3, None)] {
+            let mut looks = 0;
+            let outcome = word.sleep_while(&cpu, Ordering::Acquire, &way_out, |_| {
+                looks += 1;
+                looks <= vain_looks
+            });
+            assert_eq!(outcome, found, "after {vain_looks} looks in vain");
+        }
+    }
+
+    #[test]
+    fn a_way_out_that_is_always_woken_says_so() {
+        assert!(WayOut::<Native>::none().always_woken().is_always_woken);
+        assert!(!WayOut::<Native>::none().is_always_woken);
+    }
+
+    /// Two threads on one core wake each other by turns. A thread that is woken too soon takes the core at once, finds the
+    /// old word, and sleeps until its timer ends.
+    #[test]
+    #[cfg(all(target_os = "linux", target_pointer_width = "64", not(miri)))]
+    fn a_thread_is_woken_after_the_word_has_changed() {
+        use std::ffi::c_int;
+
+        const TURNS: u64 = 200;
+        const WORDS: usize = 16;
+        unsafe extern "C" {
+            /// Of the C library, which the standard library is linked with.
+            fn sched_setaffinity(pid: c_int, bytes: usize, mask: *const [u64; WORDS]) -> c_int;
+        }
+        let core = Native::cpu().location();
+        let to_one_core = || {
+            let mut mask = [0; WORDS];
+            mask[core / 64 % WORDS] = 1 << (core % 64);
+            // SAFETY: the system reads as many bytes as the mask has. Process 0 is the calling thread.
+            unsafe { sched_setaffinity(0, size_of_val(&mask), &raw const mask) };
+        };
+        let words = [0, 1].map(|_| Line::word::<Native>(0, Place::named("test")));
+        let shortest = (0..3).map(|_| {
+            let start = Instant::now();
+            let base = words[0].load(Ordering::SeqCst);
+            thread::scope(|scope| {
+                for me in [0, 1] {
+                    let words = &words;
+                    scope.spawn(move || {
+                        to_one_core();
+                        let (cpu, way_out) =
+                            (Native::cpu(), WayOut::none().patience(Patience::NONE));
+                        for turn in base + 1..=base + TURNS {
+                            if me == 0 {
+                                words[0].signal(turn);
+                            }
+                            let other = &words[1 - me];
+                            other
+                                .sleep_while(&cpu, Ordering::Acquire, &way_out, |seen| seen < turn);
+                            if me == 1 {
+                                words[1].signal(turn);
+                            }
+                        }
+                    });
+                }
+            });
+            start.elapsed()
         });
-        assert!(start.elapsed() < Duration::from_secs(30));
+        let shortest = shortest.min().expect("three runs");
+        assert!(shortest < FIRST_SLEEP * TURNS as u32 / 10, "{TURNS} turns took {shortest:?}");
     }
 }

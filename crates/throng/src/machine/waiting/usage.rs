@@ -1,24 +1,25 @@
 //! Time that other threads took from the calling thread.
 //!
-//! Time is *stolen* from a thread that could have run and did not: the time that has passed, without the time on a core
-//! and without the sleeps of this module. It counts only if the thread was preempted. A thread that slept elsewhere
-//! (for a lock, for input) has no stolen time here, because nothing tells how long it slept.
+//! Time is *stolen* from a thread that could have run and did not. It is the time that has passed,
+//! less the time on a core and the sleeps of this module. It counts only if the thread was
+//! preempted. A thread that slept elsewhere (for a lock, for input) has no stolen time here,
+//! because the length of that sleep is not known.
 
 use std::cell::Cell;
 
 use super::super::time::Instant;
 use super::park;
 
-/// Stolen time is looked for in stretches of at least this length, in nanoseconds: longer than what the system
-/// itself takes now and then, and than the time slice of a neighbour (3 ms).
+/// The shortest stretch in which stolen time is looked for, in nanoseconds. It is longer than the
+/// interruptions by the system itself, and than the time slice of a neighbour (3 ms).
 const LEAST_STRETCH: u64 = 5_000_000;
 
-/// What the calling thread has used since it began.
+/// The core time and the context switches of the calling thread since its start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
     /// Nanoseconds on a core.
     pub(super) on_core: u64,
-    /// The number of times that it slept or waited for something.
+    /// The number of times that it slept or waited.
     pub(super) sleeps: u64,
     /// The number of times that another thread took its core.
     pub(super) preemptions: u64,
@@ -27,11 +28,11 @@ pub(super) struct Usage {
 /// A stretch of time of the calling thread.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
-    /// When it began; 0 if none was begun.
+    /// The time when it began; 0 if none was begun.
     since: u64,
-    /// What the thread had used by then.
+    /// The usage of the thread at that time.
     usage: Usage,
-    /// The number of sleeps of this module since then, and their length.
+    /// The number of sleeps of this module since then, and their total length.
     own_sleeps: u64,
     slept: u64,
 }
@@ -44,7 +45,8 @@ impl Stretch {
         slept: 0,
     };
 
-    /// Returns whether more than a quarter of the stretch was stolen, if it ends `now` with this `usage`.
+    /// Returns whether more than a quarter of the stretch was stolen. It ends `now` with this
+    /// `usage`.
     fn was_stolen_from(&self, now: u64, usage: Usage) -> bool {
         let length = now - self.since;
         let used = usage.on_core.saturating_sub(self.usage.on_core) + self.slept;
@@ -70,7 +72,7 @@ pub(super) fn was_time_stolen(now: u64) -> bool {
     stretch.since > 0 && stretch.was_stolen_from(now, usage)
 }
 
-/// Sleeps by `sleep`, which steals no time.
+/// Sleeps by `sleep`, and counts the time as sleep.
 pub(super) fn sleep(sleep: impl FnOnce()) {
     let start = Instant::now();
     sleep();
@@ -79,7 +81,8 @@ pub(super) fn sleep(sleep: impl FnOnce()) {
     STRETCH.set(Stretch { own_sleeps: stretch.own_sleeps + 1, slept, ..stretch });
 }
 
-/// The number of times that another thread took the core of the calling thread, where the system tells.
+/// Returns the number of times that another thread took the core of the calling thread, or `None`
+/// if the system does not tell.
 pub(super) fn preemptions() -> Option<u64> {
     park::usage().map(|usage| usage.preemptions)
 }

@@ -1,5 +1,5 @@
-//! A system with one thread (WebAssembly without its extension for threads): no other thread could change the word or
-//! wake this one. A sleep lets its time pass and returns.
+//! A system with one thread (WebAssembly without its extension for threads). No other thread could
+//! change the word or wake this one. A sleep lets its time pass and returns.
 
 use super::super::usage::Usage;
 use super::{AtomicU64, Duration};
@@ -11,7 +11,9 @@ pub(super) fn sleep(_word: &AtomicU64, _seen: u64, longest: Option<Duration>) {
 
 pub(super) const fn wake_all(_word: &AtomicU64) {}
 
-/// Not known here.
+pub(super) const fn wake_one(_word: &AtomicU64) {}
+
+/// Returns `None`: the system does not count it.
 pub(super) const fn usage() -> Option<Usage> {
     None
 }

@@ -1,5 +1,4 @@
-//! Linux: the kernel compares the lower half of the word with what was seen. The upper half may
-//! differ: who writes a word changes its lower half, or the sleep lasts its longest.
+//! Linux: the kernel compares the lower half of the word with the value that the thread saw.
 
 use std::ffi::{c_int, c_long};
 use std::io::{Error, ErrorKind};
@@ -15,7 +14,7 @@ const FUTEX: c_long = 202;
 #[cfg(not(target_arch = "x86_64"))]
 const FUTEX: c_long = 98;
 
-/// Between threads of one process, which the kernel finds faster.
+/// The flag for threads of one process, which the kernel finds faster.
 const PRIVATE: c_int = 128;
 const WAIT: c_int = PRIVATE;
 const WAKE: c_int = 1 | PRIVATE;
@@ -27,14 +26,14 @@ struct TimeSpec {
 }
 
 unsafe extern "C" {
-    /// Of the C library, which the standard library is linked with.
+    /// A function of the C library, which the standard library is linked with.
     fn syscall(number: c_long, ...) -> c_long;
     fn getrusage(who: c_int, usage: *mut [c_long; RUSAGE_WORDS]) -> c_int;
     fn clock_gettime(clock: c_int, time: *mut TimeSpec) -> c_int;
 }
 
-/// The words of `struct rusage`. The last two are the switches that a thread asked for, and those that it did not. (The
-/// times in it lag by up to a tick.)
+/// The number of words of `struct rusage`. The last two words are the voluntary and the involuntary
+/// context switches. (Its times lag by up to a tick.)
 const RUSAGE_WORDS: usize = 18;
 const OF_THIS_THREAD: c_int = 1;
 const TIME_OF_THIS_THREAD: c_int = 3;
@@ -58,7 +57,8 @@ pub(super) fn sleep(word: &AtomicU64, seen: u64, longest: Option<Duration>) {
     }
 }
 
-/// Sleeps, and returns whether the system can do that.
+/// Sleeps until woken, for `longest` at most, unless `word` no longer has the value `seen`. Returns
+/// `false` at once if the system has no futex.
 fn wait(word: &AtomicU64, seen: u64, longest: Option<Duration>) -> bool {
     if is_absent(Feature::Futex) {
         return false;
@@ -68,8 +68,12 @@ fn wait(word: &AtomicU64, seen: u64, longest: Option<Duration>) -> bool {
         nanoseconds: i64::from(longest.subsec_nanos()),
     });
     let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
-    // SAFETY: the kernel reads 4 bytes of the word, which is 8 bytes long, and the time, if there is one, which
-    // lives until the call returns.
+    // The kernel compares 32 bits of 64. No wake-up is lost by that, because a value that ends a
+    // wait differs from the value slept on in these 32 bits. The section "Half of a word" of the
+    // README of `waiting` shows that for each word of the library. `NativeWord::sleep_long` asserts
+    // it at the end of each wait.
+    // SAFETY: the kernel reads 4 bytes of the word, which is 8 bytes long, and the time, if there
+    // is one, which lives until the call returns.
     let end = unsafe { syscall(FUTEX, ptr::from_ref(word).cast::<u32>(), WAIT, seen as u32, time) };
     let is_usual = |error: Error| {
         matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::TimedOut)
@@ -78,8 +82,16 @@ fn wait(word: &AtomicU64, seen: u64, longest: Option<Duration>) -> bool {
 }
 
 pub(super) fn wake_all(word: &AtomicU64) {
-    // SAFETY: the kernel takes the address for a name and reads nothing there.
+    wake(word, c_int::MAX);
+}
+
+pub(super) fn wake_one(word: &AtomicU64) {
+    wake(word, 1);
+}
+
+fn wake(word: &AtomicU64, most: c_int) {
+    // SAFETY: the kernel uses the address as a name and reads nothing there.
     unsafe {
-        syscall(FUTEX, ptr::from_ref(word).cast::<u32>(), WAKE, c_int::MAX);
+        syscall(FUTEX, ptr::from_ref(word).cast::<u32>(), WAKE, most);
     }
 }

@@ -1,0 +1,226 @@
+//! Common parts of figures about job pools: settings, runs and curves.
+
+use std::collections::BTreeMap;
+
+use super::curve::{Curve, Point};
+use super::lab::Lab;
+use crate::chart::{Axis, Scale};
+use crate::error::Error;
+use crate::numbers::short;
+use crate::output;
+use crate::workloads::jobs::{JobsMeasured, JobsRun, PoolChoice, Workload};
+use crate::workloads::parallel::parallel;
+
+/// An experiment with pools: the same workload on growing numbers of processors.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    pub(super) figure: &'static str,
+    pub(super) workload: Workload,
+    /// Processors of the machine.
+    pub(super) nodes: usize,
+    pub(super) processors: &'static [usize],
+    /// Runs of each kind, from different seeds.
+    pub(super) repetitions: u64,
+}
+
+/// The runs of one pool: for each number of processors, its repetitions.
+#[derive(Debug)]
+pub(super) struct PoolRow {
+    pub(super) name: &'static str,
+    cells: Vec<(f64, Vec<JobsMeasured>)>,
+}
+
+impl Setting {
+    /// Measures all pools on an Alewife-like machine.
+    pub(super) fn measure(&self, lab: &Lab, pools: &[PoolChoice]) -> Result<Vec<PoolRow>, Error> {
+        let seeds = lab.seed..lab.seed + lab.pick(self.repetitions, 1);
+        let run = |pool: &PoolChoice, processors: usize, seed: u64| JobsRun {
+            processors,
+            nodes: Some(self.nodes.max(processors)),
+            seed,
+            replay: format!("throng figure {} --seed {seed}", self.figure),
+            ..JobsRun::new(pool.clone(), self.workload, lab.alewife())
+        };
+        let mut runs = Vec::new();
+        for pool in pools {
+            for &processors in self.processors {
+                runs.extend(seeds.clone().map(|seed| run(pool, processors, seed)));
+            }
+        }
+        let progress = output::progress_bar(runs.len());
+        progress.set_message(self.figure);
+        let mut measured = parallel(&runs, lab.threads, &progress, JobsRun::measure).into_iter();
+        progress.finish_and_clear();
+        let mut rows = Vec::new();
+        for pool in pools {
+            let mut cells = Vec::new();
+            for &processors in self.processors {
+                let repetitions = measured.by_ref().take(seeds.clone().count());
+                cells.push((processors as f64, repetitions.collect::<Result<_, _>>()?));
+            }
+            rows.push(PoolRow { name: pool.name, cells });
+        }
+        Ok(rows)
+    }
+
+    /// Describes the machine and the runs in a line.
+    pub(super) fn in_words(&self, lab: &Lab) -> String {
+        format!(
+            "alewife of {} processors, {} from seed {}",
+            self.nodes,
+            lab.pick(format!("mean of {} runs", self.repetitions), "1 run".to_owned()),
+            lab.seed
+        )
+    }
+}
+
+impl PoolRow {
+    /// Returns the curve of `number`, taken from each run.
+    pub(super) fn curve(&self, number: impl Fn(&JobsMeasured) -> f64) -> Curve {
+        let point = |(x, runs): &(f64, Vec<JobsMeasured>)| {
+            let repetitions: Vec<f64> = runs.iter().map(&number).collect();
+            Point::of(*x, &repetitions)
+        };
+        Curve::measured(self.name, self.cells.iter().map(point).collect())
+    }
+
+    /// Describes where processors waited longest in the runs at `x`: the three worst places, and
+    /// their shares of all waiting. Lines of one name count as one place.
+    fn hottest(&self, x: f64) -> String {
+        let runs = self.cells.iter().filter(|cell| cell.0 == x).flat_map(|cell| &cell.1);
+        let mut waited: BTreeMap<&str, u64> = BTreeMap::new();
+        for (name, traffic) in runs.flat_map(|run| &run.places) {
+            *waited.entry(name).or_default() += traffic.waited_cycles;
+        }
+        let total: u64 = waited.values().sum();
+        let mut places: Vec<(&str, u64)> = waited.into_iter().collect();
+        places.sort_by_key(|&(_, cycles)| std::cmp::Reverse(cycles));
+        let share = |(name, cycles): &(&str, u64)| {
+            format!("{name} {:.0} %", 100.0 * *cycles as f64 / total.max(1) as f64)
+        };
+        places.iter().take(3).map(share).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the mean of `number` over the runs at `x`, or NaN where there are none.
+    pub(super) fn mean(&self, x: f64, number: impl Fn(&JobsMeasured) -> f64) -> f64 {
+        self.curve(number).at(x).unwrap_or(f64::NAN)
+    }
+
+    /// Describes what a pool's calls took at `x` and where they waited, in a line. Includes depth
+    /// and balancing where the pool has them.
+    pub(super) fn told(&self, x: f64) -> String {
+        let mean = |number: fn(&JobsMeasured) -> f64| self.mean(x, number);
+        let mut text = format!(
+            "{} at P = {x}: {} cycles a put, {} a take, {} misses a job",
+            self.name,
+            short(mean(|run| run.put_cycles_mean)),
+            short(mean(|run| run.take_cycles_mean)),
+            short(mean(misses_a_job))
+        );
+        let depth = mean(JobsMeasured::depth_mean);
+        if depth.is_finite() {
+            text.push_str(&format!(", mean depth {depth:.1}"));
+        }
+        let tries = mean(|run| run.balancing().map_or(f64::NAN, |(tries, _)| tries));
+        if tries.is_finite() {
+            let moved = mean(|run| run.balancing().map_or(f64::NAN, |(_, moved)| moved));
+            text.push_str(&format!(
+                ", {} tries to balance a job, of which {:.1} % moved any",
+                short(tries),
+                100.0 * moved
+            ));
+        }
+        format!("{text}; waited at: {}", self.hottest(x))
+    }
+}
+
+/// Returns the cycles of a job's two calls: the one that puts it in and the one that takes it out.
+pub(super) fn calls_a_job_cycles(run: &JobsMeasured) -> f64 {
+    run.put_cycles_mean + run.take_cycles_mean
+}
+
+pub(super) fn misses_a_job(run: &JobsMeasured) -> f64 {
+    let misses: u64 = run.places.values().map(|traffic| traffic.misses).sum();
+    misses as f64 / run.jobs.max(1) as f64
+}
+
+/// Returns the time until all jobs are done.
+pub(super) fn elapsed(run: &JobsMeasured) -> f64 {
+    run.cycles as f64
+}
+
+/// Returns the row of this name.
+pub(super) fn row<'a>(rows: &'a [PoolRow], name: &str) -> &'a PoolRow {
+    rows.iter().find(|row| row.name == name).expect("every pool has a row")
+}
+
+/// Returns the ratio of `over` to `under`: its mean over all points from `least` to `most`, its
+/// largest value, and where that is.
+pub(super) fn times(over: &Curve, under: &Curve, least: f64, most: f64) -> Option<Times> {
+    let ratio = |point: Point| Some((point.y / under.at(point.x)?, point.x));
+    let ratios: Vec<(f64, f64)> = over.between(least, most).into_iter().filter_map(ratio).collect();
+    let &(largest, at) = ratios.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let mean = ratios.iter().map(|ratio| ratio.0).sum::<f64>() / ratios.len() as f64;
+    Some(Times { mean, largest, at })
+}
+
+/// The ratio of one curve to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Times {
+    pub(super) mean: f64,
+    pub(super) largest: f64,
+    /// Where the ratio is largest.
+    pub(super) at: f64,
+}
+
+/// Returns the lowest of some curves at each x.
+pub(super) fn fastest<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> Curve {
+    let curves: Vec<&Curve> = curves.into_iter().collect();
+    let points = curves.first().map_or(&[][..], |curve| &curve.points).iter().filter_map(|point| {
+        let at_x = curves.iter().filter_map(|curve| curve.at(point.x));
+        at_x.reduce(f64::min).map(|y| Point::exact(point.x, y))
+    });
+    Curve::measured("fastest", points.collect())
+}
+
+pub(super) fn processors_axis() -> Axis {
+    Axis::new("processors", Scale::Linear)
+}
+
+pub(super) fn elapsed_axis() -> Axis {
+    Axis::new("elapsed (cycles)", Scale::Log10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::curve::tests::curve;
+    use super::*;
+
+    #[test]
+    fn ratios_are_taken_where_both_were_measured() {
+        let slow = curve("slow", &[(2.0, 30.0), (4.0, 20.0), (8.0, 5.0), (16.0, 99.0)]);
+        let fast = curve("fast", &[(2.0, 10.0), (4.0, 20.0), (8.0, 10.0)]);
+        let both = times(&slow, &fast, 2.0, 256.0).unwrap();
+        assert_eq!(both, Times { mean: 1.5, largest: 3.0, at: 2.0 });
+        assert_eq!(times(&slow, &fast, 4.0, 8.0).unwrap().mean, 0.75);
+        assert_eq!(times(&slow, &fast, 32.0, 64.0), None);
+        assert_eq!(fastest([&slow, &fast]).at(8.0), Some(5.0));
+    }
+
+    #[test]
+    fn rows_keep_their_order_and_tell_where_time_went() {
+        let setting = Setting {
+            figure: "x",
+            workload: Workload::InTurns { jobs: 40, work: 10 },
+            nodes: 16,
+            processors: &[2, 4],
+            repetitions: 2,
+        };
+        let pools = [PoolChoice::rsu(), PoolChoice::queue()];
+        let rows = setting.measure(&Lab::new(false, 1, 2), &pools).unwrap();
+        assert_eq!(rows.iter().map(|row| row.name).collect::<Vec<_>>(), ["RSU", "Queue"]);
+        assert!(row(&rows, "RSU").curve(elapsed).at(4.0).unwrap() > 0.0);
+        let told = rows[0].told(4.0);
+        assert!(told.contains("RSU at P = 4: ") && told.contains("tries to balance"), "{told}");
+    }
+}
