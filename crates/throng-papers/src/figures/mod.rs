@@ -54,7 +54,7 @@ pub struct Figure {
 }
 
 /// What came out of a figure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Findings {
     /// The circumstances, in a line.
     pub setup: String,
@@ -93,6 +93,12 @@ impl Panel {
             marks: Vec::new(),
             drawn_from: f64::NEG_INFINITY,
         }
+    }
+
+    /// Sets the title.
+    #[must_use]
+    pub fn titled(self, title: impl Into<String>) -> Self {
+        Panel { title: title.into(), ..self }
     }
 }
 

@@ -2,9 +2,6 @@
 //! and irregularly.
 
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
-use crate::numbers::short;
 
 const WORK: u32 = 1000;
 /// The parallel counters, which the paper's discussion of this figure is about.

@@ -3,8 +3,6 @@
 use super::compared::BY_FAR;
 use super::messages::{SIZES, setting};
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 use crate::figures::networks::{
     self, Better, Lead, NetworkRow, ahead, clients_axis, latency, latency_axis, leads,
 };
@@ -28,7 +26,7 @@ pub const FIGURE: Figure = Figure {
 };
 
 fn find(lab: &Lab) -> Result<Findings, Error> {
-    let mut findings = Findings { setup: String::new(), panels: Vec::new(), claims: Vec::new() };
+    let mut findings = Findings::default();
     let mut setups = Vec::new();
     let trees = WAITS.map(Structure::combining_tree);
     for size in &SIZES {

@@ -4,8 +4,6 @@
 use super::compared::{BY_FAR, Compared, compare};
 use super::messages::{SIZES, SMALL, Size, with_choice};
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 use crate::figures::curve::{Point, lowest};
 use crate::figures::networks::{self, Better, named};
 use crate::workloads::messages::Network;
@@ -22,7 +20,7 @@ pub const FIGURE: Figure = Figure {
 };
 
 fn find(lab: &Lab) -> Result<Findings, Error> {
-    let mut findings = Findings { setup: String::new(), panels: Vec::new(), claims: Vec::new() };
+    let mut findings = Findings::default();
     let mut setups = Vec::new();
     for size in &SIZES {
         let compared = compare(lab, FIGURE.id, Network::MeshSingleWire, WORK, size)?;

@@ -1,10 +1,7 @@
 //! DT96 Figure 8: throughput by the number of processors, work 0.
 
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 use crate::figures::curve::highest;
-use crate::numbers::short;
 
 const WORK: u32 = 0;
 /// Smallest number of processors with sharing: one alone finds everything in its cache.
@@ -13,24 +10,9 @@ const TOGETHER: f64 = 2.0;
 /// Counters the paper did not have: networks whose toggles and counters are one `fetch_add` each,
 /// and the tree without locks.
 const OURS: [Contender; 3] = [
-    Contender {
-        label: "CNet[32], fetch_add",
-        method: "counting-network",
-        width: Some(32),
-        backoff: None,
-    },
-    Contender {
-        label: "CNet[64], fetch_add",
-        method: "counting-network",
-        width: Some(64),
-        backoff: None,
-    },
-    Contender {
-        label: "DTree[32], wait-free",
-        method: "diffracting-wait-free",
-        width: Some(32),
-        backoff: None,
-    },
+    Contender::new("CNet[32], fetch_add", "counting-network", Some(32)),
+    Contender::new("CNet[64], fetch_add", "counting-network", Some(64)),
+    Contender::new("DTree[32], wait-free", "diffracting-wait-free", Some(32)),
 ];
 
 /// The figure.

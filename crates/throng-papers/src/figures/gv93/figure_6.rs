@@ -9,10 +9,6 @@ use throng::structures::barrier::{Broken, Meeting};
 use throng_sim::{Faults, Sim};
 
 use super::*;
-use crate::chart::{Axis, Scale};
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
-use crate::figures::curve::Point;
 use crate::workloads::barrier::{BarrierChoice, BarrierRun, BarrierTuning, FanInChoice};
 use crate::workloads::parallel::parallel;
 

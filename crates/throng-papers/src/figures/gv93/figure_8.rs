@@ -1,8 +1,6 @@
 //! GV93 Figure 8: the time of a round on the KSR-1, by the number of processors.
 
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 
 /// Numbers of processors, dense around the size of a ring, 32.
 const PROCESSORS: [usize; 24] = [
@@ -47,17 +45,12 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     Ok(Findings {
         setup: in_step.in_words(lab),
         panels: vec![
-            Panel {
-                title: "as in the paper".to_owned(),
-                ..Panel::new(processors_axis(), cycles_axis(), with_ours.collect())
-            },
-            Panel {
-                title: format!(
-                    "0 to {WORK} cycles of work before each round; from the last arrival to the last \
+            Panel::new(processors_axis(), cycles_axis(), with_ours.collect())
+                .titled("as in the paper"),
+            Panel::new(processors_axis(), cycles_axis(), curves_apart).titled(format!(
+                "0 to {WORK} cycles of work before each round; from the last arrival to the last \
                      leaving"
-                ),
-                ..Panel::new(processors_axis(), cycles_axis(), curves_apart)
-            },
+            )),
         ],
         claims,
     })

@@ -3,7 +3,6 @@
 
 use super::*;
 use crate::figures::pools::{self, PoolRow, calls_a_job_cycles, elapsed, times};
-use crate::numbers::short;
 use crate::workloads::jobs::PoolChoice;
 
 pub(super) const LOCK: &str = "queue lock";

@@ -20,9 +20,10 @@ use throng::structures::counter::reactive::Policy;
 use super::claim::Claim;
 use super::curve::{Curve, Point};
 use super::lab::{Lab, Row};
-use super::{Findings, Panel};
+use super::{Figure, Findings, Panel};
 use crate::chart::{Axis, Look, Scale};
 use crate::error::Error;
+use crate::numbers::short;
 use crate::workloads::measured::Measured;
 use crate::workloads::reactive::{self, Behaviour};
 use crate::workloads::{CounterChoice, CountingRun};
@@ -134,7 +135,7 @@ impl Experiment {
             Behaviour::Changing(self.policy),
             lab.pick(VALUES, VALUES_SMOKE),
             lab.pick(WARM_UP, WARM_UP_SMOKE),
-            lab.pick(format!("mean of {REPETITIONS} runs"), "1 run".to_owned()),
+            lab.runs_in_words(REPETITIONS),
             lab.seed
         )
     }
@@ -265,7 +266,7 @@ fn throughput_axis() -> Axis {
 }
 
 fn panel(title: &str, y: Axis, series: Vec<Curve>) -> Panel {
-    Panel { title: title.to_owned(), ..Panel::new(processors_axis(), y, series) }
+    Panel::new(processors_axis(), y, series).titled(title)
 }
 
 #[cfg(test)]

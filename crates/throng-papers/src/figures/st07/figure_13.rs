@@ -1,9 +1,7 @@
 //! ST07 Figure 13: throughput and depth under full contention, by the number of processors.
 
 use super::*;
-use crate::chart::{Axis, Scale};
 use crate::figures::lab::Row;
-use crate::figures::{Figure, Findings, Panel};
 use crate::workloads::CountingRun;
 use crate::workloads::measured::Measured;
 use throng::structures::counter::self_tuning::policy::competitive_ratio;
@@ -79,13 +77,13 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     });
     let claims = claims.chain([same_depth(lab, &depths).because(why_deeper())]).collect();
     let axis = || Axis::new("processors", Scale::Linear);
-    let panel = |title: &str, y: &str, all: Vec<(&str, Curve)>| Panel {
-        title: title.to_owned(),
-        ..Panel::new(
+    let panel = |title: &str, y: &str, all: Vec<(&str, Curve)>| {
+        Panel::new(
             axis(),
             Axis::new(y, Scale::Linear),
             all.into_iter().map(|(_, curve)| curve).collect(),
         )
+        .titled(title)
     };
     Ok(Findings {
         setup: format!(
@@ -96,7 +94,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
             Behaviour::Changing(EAGERLY),
             lab.pick(VALUES, VALUES_SMOKE),
             lab.pick(WARM_UP, WARM_UP_SMOKE),
-            lab.pick(format!("mean of {REPETITIONS} runs"), "1 run".to_owned()),
+            lab.runs_in_words(REPETITIONS),
             lab.seed
         ),
         panels: vec![
