@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use clap::Args;
 use throng_papers::arguments::{check_names, numbers, optional};
-use throng_papers::output::JsonTarget;
 
 use super::neighbours::BesideArguments;
-use crate::bench::barriers::barriers;
 use crate::bench::barriers::plan::{BarriersPlan, Question};
 use crate::bench::barriers::rows::{self, REFERENCE, Row};
+use crate::bench::harness::{self, Files};
 use crate::error::Error;
 use crate::threads::threads_that_meet;
 
@@ -87,14 +86,16 @@ pub struct BarriersArguments {
 /// # Errors
 /// When an argument is wrong, a barrier fails its check, or a result cannot be written.
 pub fn run(typed: &BarriersArguments) -> Result<(), Error> {
-    barriers(BarriersPlan::resolve(typed)?)
+    let plan = BarriersPlan::resolve(typed)?;
+    // Last, so that only a plan that is otherwise right creates a file.
+    harness::run(&plan, Files::default().json(typed.json.as_ref())?)
 }
 
 impl BarriersPlan {
     /// Resolves what was typed.
     ///
     /// # Errors
-    /// When a value is not allowed, a name unknown or the file not writable.
+    /// When a value is not allowed, a name unknown.
     pub fn resolve(typed: &BarriersArguments) -> Result<Self, Error> {
         let threads = match &typed.threads {
             Some(list) => numbers("--threads", list, 1..=MAX_THREADS)?,
@@ -121,9 +122,7 @@ impl BarriersPlan {
             optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
                 .unwrap_or(usual);
         check_shapes(&rows, &threads)?;
-        // Last, so that only a plan that is otherwise right creates a file.
-        let json = JsonTarget::open(typed.json.as_ref())?;
-        Ok(BarriersPlan { rows, threads, question, repetitions, json })
+        Ok(BarriersPlan { rows, threads, question, repetitions })
     }
 }
 

@@ -4,17 +4,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use throng_papers::arguments::{check_names, chosen, numbers, optional};
-use throng_papers::output::{JsonTarget, OutputFile};
 
 use super::barriers::{BarriersArguments, MAX_THREADS};
 use super::loops::LoopArguments;
 use super::neighbours::BesideArguments;
 use super::queues::QueuesArguments;
-use crate::bench::beside::beside;
 use crate::bench::beside::contenders::{self, Contender, Role, USUAL_BARRIERS};
 use crate::bench::beside::load::Load;
 use crate::bench::beside::plan::{BesidePlan, Subject};
 use crate::bench::beside::setting::Setting;
+use crate::bench::harness::{self, Files};
 use crate::bench::loops::plan::LoopPlan;
 use crate::bench::loops::work::Shape;
 use crate::bench::loops::work::Size;
@@ -38,7 +37,6 @@ struct Common<'a> {
     repetitions: Option<&'a str>,
     /// The option with the length of a run, and its typed value.
     milliseconds: (&'static str, Option<&'a str>),
-    json: Option<PathBuf>,
 }
 
 /// Measures barriers beside neighbours.
@@ -46,7 +44,7 @@ struct Common<'a> {
 /// # Errors
 /// When an argument is wrong, a structure fails its check, or a result cannot be written.
 pub fn barriers(typed: &BarriersArguments) -> Result<(), Error> {
-    beside(BesidePlan::barriers(typed)?)
+    run(&BesidePlan::barriers(typed)?, &typed.beside, typed.json.as_ref())
 }
 
 /// Measures queues beside neighbours.
@@ -54,7 +52,7 @@ pub fn barriers(typed: &BarriersArguments) -> Result<(), Error> {
 /// # Errors
 /// When an argument is wrong, a structure fails its check, or a result cannot be written.
 pub fn queues(typed: &QueuesArguments) -> Result<(), Error> {
-    beside(BesidePlan::queues(typed)?)
+    run(&BesidePlan::queues(typed)?, &typed.beside, typed.json.as_ref())
 }
 
 /// Measures loops beside neighbours.
@@ -62,7 +60,12 @@ pub fn queues(typed: &QueuesArguments) -> Result<(), Error> {
 /// # Errors
 /// When an argument is wrong, a structure fails its check, or a result cannot be written.
 pub fn loops(typed: &LoopArguments) -> Result<(), Error> {
-    beside(BesidePlan::loops(typed)?)
+    run(&BesidePlan::loops(typed)?, &typed.beside, typed.json.as_ref())
+}
+
+fn run(plan: &BesidePlan, typed: &BesideArguments, json: Option<&PathBuf>) -> Result<(), Error> {
+    // Last, so that only a plan that is otherwise right creates a file.
+    harness::run(plan, Files::default().json(json)?.csv(typed.csv.as_ref())?)
 }
 
 impl BesidePlan {
@@ -80,7 +83,6 @@ impl BesidePlan {
             threads: typed.threads.as_deref(),
             repetitions: typed.repetitions.as_deref(),
             milliseconds: ("--milliseconds", typed.milliseconds.as_deref()),
-            json: typed.json.clone(),
         };
         BesidePlan::resolve(Subject::Barriers, loads.collect(), contenders, &common)
     }
@@ -104,7 +106,6 @@ impl BesidePlan {
             threads: typed.threads.as_deref(),
             repetitions: typed.repetitions.as_deref(),
             milliseconds: ("--duration", typed.duration.as_deref()),
-            json: typed.json.clone(),
         };
         BesidePlan::resolve(Subject::Queues, loads, contenders, &common)
     }
@@ -121,7 +122,6 @@ impl BesidePlan {
             threads: typed.threads.as_deref(),
             repetitions: typed.repetitions.as_deref(),
             milliseconds: ("--milliseconds", None),
-            json: typed.json.clone(),
         };
         BesidePlan::resolve(Subject::Loops, loads, contenders::loops(), &common)
     }
@@ -151,16 +151,10 @@ impl BesidePlan {
             repetitions: repetitions.unwrap_or(usual_repetitions),
             times: Times::NONE,
             budget: Duration::from_secs(seconds.unwrap_or(usual_seconds) as u64),
-            json: None,
-            csv: None,
         };
         let measure =
             ms.map_or_else(|| plan.time_of_a_run(), |ms| Duration::from_millis(ms as u64));
         plan.times = Times { warm_up: measure / 2, measure };
-        // Last, so that only a plan that is otherwise right creates a file.
-        plan.json = JsonTarget::open(common.json.as_ref())?;
-        let csv = common.beside.csv.clone();
-        plan.csv = csv.map(|path| OutputFile::open("--csv", path)).transpose()?;
         Ok(plan)
     }
 }

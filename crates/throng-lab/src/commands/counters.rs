@@ -8,10 +8,9 @@ use clap::Args;
 use throng::machine::Native;
 use throng::structures::counter::{Registered, methods};
 use throng_papers::arguments::{check_names, numbers, optional};
-use throng_papers::output::JsonTarget;
 
-use crate::bench::counters::counters;
 use crate::bench::counters::plan::{CountersPlan, MAX_DEPTH, shape};
+use crate::bench::harness::{self, Files};
 use crate::bench::pace::Pace as Taking;
 use crate::error::Error;
 use crate::peers;
@@ -76,14 +75,16 @@ pub struct CountersArguments {
 /// # Errors
 /// When an argument is wrong, a structure fails its check, or a result cannot be written.
 pub fn run(typed: &CountersArguments) -> Result<(), Error> {
-    counters(CountersPlan::resolve(typed)?)
+    let plan = CountersPlan::resolve(typed)?;
+    // Last, so that only a plan that is otherwise right creates a file.
+    harness::run(&plan, Files::default().json(typed.json.as_ref())?)
 }
 
 impl CountersPlan {
     /// Resolves what was typed.
     ///
     /// # Errors
-    /// When a value is not allowed, a name unknown, a shape impossible or the file not writable.
+    /// When a value is not allowed, a name unknown, a shape impossible.
     pub fn resolve(typed: &CountersArguments) -> Result<Self, Error> {
         let threads = match &typed.threads {
             Some(list) => parse_threads(list)?,
@@ -106,8 +107,6 @@ impl CountersPlan {
                 .unwrap_or(pace.repetitions);
         let run_ms = optional("--milliseconds", typed.milliseconds.as_deref(), 1..=MAX_RUN_MS)?
             .unwrap_or_else(|| pace.run_ms(methods.len() * threads.len() * repetitions));
-        // Last, so that only a plan that is otherwise right creates a file.
-        let json = JsonTarget::open(typed.json.as_ref())?;
         Ok(CountersPlan {
             methods,
             threads,
@@ -115,7 +114,6 @@ impl CountersPlan {
             pace: taking,
             repetitions,
             run_time: Duration::from_millis(run_ms as u64),
-            json,
         })
     }
 }

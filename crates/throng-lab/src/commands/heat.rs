@@ -2,9 +2,8 @@
 
 use clap::Args;
 use throng_papers::arguments::{numbers, optional};
-use throng_papers::output::JsonTarget;
 
-use crate::bench::heat::heat;
+use crate::bench::harness::{self, Files};
 use crate::bench::heat::plan::HeatPlan;
 use crate::bench::heat::plate::LEAST_SIZE;
 use crate::error::Error;
@@ -49,14 +48,16 @@ pub struct HeatArguments {
 /// # Errors
 /// When an argument is wrong, a structure fails its check, or a result cannot be written.
 pub fn run(typed: &HeatArguments) -> Result<(), Error> {
-    heat(HeatPlan::resolve(typed)?)
+    let plan = HeatPlan::resolve(typed)?;
+    // Last, so that only a plan that is otherwise right creates a file.
+    harness::run(&plan, Files::default().json(typed.json.as_ref())?)
 }
 
 impl HeatPlan {
     /// Resolves what was typed.
     ///
     /// # Errors
-    /// When a value is not allowed, a plate has too few rows or the file is not writable.
+    /// When a value is not allowed, a plate has too few rows.
     pub fn resolve(typed: &HeatArguments) -> Result<Self, Error> {
         let sizes = match &typed.sizes {
             Some(list) => numbers("--sizes", list, LEAST_SIZE..=MAX_SIZE)?,
@@ -72,9 +73,7 @@ impl HeatPlan {
         let repetitions =
             optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
                 .unwrap_or(if typed.quick { 5 } else { 9 });
-        // Last, so that only a plan that is otherwise right creates a file.
-        let json = JsonTarget::open(typed.json.as_ref())?;
-        Ok(HeatPlan { threads, sizes, steps, quick: typed.quick, repetitions, json })
+        Ok(HeatPlan { threads, sizes, steps, quick: typed.quick, repetitions })
     }
 }
 

@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use clap::Args;
 use throng_papers::arguments::{chosen, not_allowed, numbers, optional};
-use throng_papers::output::JsonTarget;
 
 use super::neighbours::BesideArguments;
+use crate::bench::harness::{self, Files};
 use crate::bench::queues::mixes::Mix;
 use crate::bench::queues::plan::QueuesPlan;
-use crate::bench::queues::queues;
 use crate::bench::queues::rows::{self, REFERENCE, Row};
 use crate::error::Error;
 use crate::threads::{cores, default_threads};
@@ -87,14 +86,16 @@ pub struct QueuesArguments {
 /// # Errors
 /// When an argument is wrong, a queue fails its check, or a result cannot be written.
 pub fn run(typed: &QueuesArguments) -> Result<(), Error> {
-    queues(QueuesPlan::resolve(typed)?)
+    let plan = QueuesPlan::resolve(typed)?;
+    // Last, so that only a plan that is otherwise right creates a file.
+    harness::run(&plan, Files::default().json(typed.json.as_ref())?)
 }
 
 impl QueuesPlan {
     /// Resolves what was typed.
     ///
     /// # Errors
-    /// When a value is not allowed, a name unknown, nothing is left to measure or the file not writable.
+    /// When a value is not allowed, a name unknown, nothing is left to measure.
     pub fn resolve(typed: &QueuesArguments) -> Result<Self, Error> {
         let threads = match &typed.threads {
             Some(list) => numbers("--threads", list, 1..=MAX_THREADS)?,
@@ -117,10 +118,8 @@ impl QueuesPlan {
         let ms = optional("--duration", typed.duration.as_deref(), 1..=MAX_RUN_MS)?;
         let work_ns =
             optional("--work", typed.work.as_deref(), 0..=MAX_WORK_NS)?.unwrap_or(0) as u32;
-        // Last, so that only a plan that is otherwise right creates a file.
-        let json = JsonTarget::open(typed.json.as_ref())?;
         let time = Duration::from_millis(ms.unwrap_or(usual_ms) as u64);
-        Ok(QueuesPlan { rows, mixes, threads, repetitions, time, work_ns, json })
+        Ok(QueuesPlan { rows, mixes, threads, repetitions, time, work_ns })
     }
 }
 

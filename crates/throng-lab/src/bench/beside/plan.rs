@@ -2,9 +2,6 @@
 
 use std::time::Duration;
 
-use throng_papers::output::JsonTarget;
-use throng_papers::output::OutputFile;
-
 use super::contenders::Contender;
 use super::load::Load;
 use super::setting::Setting;
@@ -62,10 +59,6 @@ pub struct BesidePlan {
     pub times: Times,
     /// Longest time of all runs together.
     pub budget: Duration,
-    /// Where every run is written as JSON; already open.
-    pub json: Option<JsonTarget>,
-    /// Where every run is written as CSV.
-    pub(crate) csv: Option<OutputFile>,
 }
 
 impl BesidePlan {

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use throng::machine::Native;
 use throng::structures::counter::{Registered, Shape};
-use throng_papers::output::JsonTarget;
 
 use crate::bench::pace::Pace as Taking;
 
@@ -26,8 +25,6 @@ pub struct CountersPlan {
     pub repetitions: usize,
     /// How long one run is measured.
     pub run_time: Duration,
-    /// Where single runs are written as JSON; already open.
-    pub json: Option<JsonTarget>,
 }
 
 impl CountersPlan {

@@ -1,10 +1,6 @@
 //! What is measured, and how.
 
-use std::path::PathBuf;
 use std::time::Duration;
-
-use throng_papers::output::JsonTarget;
-use throng_papers::output::OutputFile;
 
 use super::beside::Beside;
 use super::cases::Case;
@@ -27,12 +23,6 @@ pub struct EverydayPlan {
     pub time: Duration,
     /// Depth of trees of jobs. [`None`]: as deep as the time allows.
     pub depth: Option<u32>,
-    /// Where single runs are written as JSON; already open.
-    pub json: Option<JsonTarget>,
-    /// Where single runs are written as CSV.
-    pub(crate) csv: Option<OutputFile>,
-    /// The folder for the table and all numbers.
-    pub out: Option<PathBuf>,
 }
 
 impl EverydayPlan {

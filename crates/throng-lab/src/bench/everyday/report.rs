@@ -28,11 +28,7 @@ pub fn text(plan: &EverydayPlan, setup: &Setup, cells: &[Cell]) -> String {
         }
     }
     let _ = writeln!(text, "\n{}", LEGEND.trim_end());
-    if plan.repetitions > 1
-        && let Some(noise) = noise::in_words(spreads(cells))
-    {
-        let _ = writeln!(text, "spread    {noise}");
-    }
+    text += &noise::line(plan.repetitions, spreads(cells));
     if let Some(beside) = &plan.beside {
         let _ = writeln!(text, "beside    {}", beside.path.display());
     }
@@ -242,9 +238,6 @@ mod tests {
             repetitions: 1,
             time: Duration::from_millis(40),
             depth: None,
-            json: None,
-            csv: None,
-            out: None,
         };
         let [one, two] = [case("burst-1"), case("burst-2")];
         let samples = [

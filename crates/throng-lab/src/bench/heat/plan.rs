@@ -1,7 +1,5 @@
 //! What is measured, and how.
 
-use throng_papers::output::JsonTarget;
-
 use super::plate::Steps;
 
 /// The resolved arguments of `throng bench heat`.
@@ -16,8 +14,6 @@ pub struct HeatPlan {
     pub(crate) quick: bool,
     /// Number of repetitions of each run.
     pub repetitions: usize,
-    /// Where single runs are written as JSON; already open.
-    pub json: Option<JsonTarget>,
 }
 
 impl HeatPlan {

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use throng_papers::output::JsonTarget;
-
 use super::work::{Shape, Size};
 
 /// The resolved arguments of `throng bench loop`.
@@ -20,8 +18,6 @@ pub struct LoopPlan {
     pub(crate) quick: bool,
     /// Number of repetitions of each run.
     pub repetitions: usize,
-    /// Where the single measurements go; already open.
-    pub json: Option<JsonTarget>,
 }
 
 impl LoopPlan {
