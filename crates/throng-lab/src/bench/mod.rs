@@ -56,7 +56,6 @@ pub enum Origin {
 
 impl Origin {
     /// Returns whether it is of this library.
-    #[must_use]
     pub const fn is_ours(self) -> bool {
         matches!(self, Origin::Ours | Origin::OursTried | Origin::Method)
     }

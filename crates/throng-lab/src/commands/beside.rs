@@ -9,6 +9,7 @@ use super::barriers::{BarriersArguments, MAX_THREADS};
 use super::loops::LoopArguments;
 use super::neighbours::BesideArguments;
 use super::queues::QueuesArguments;
+use super::{repetitions, threads};
 use crate::bench::beside::contenders::{self, Contender, Role, USUAL_BARRIERS};
 use crate::bench::beside::load::Load;
 use crate::bench::beside::plan::{BesidePlan, Subject};
@@ -21,7 +22,6 @@ use crate::bench::window::Times;
 use crate::error::Error;
 use crate::threads::threads_that_meet;
 
-const MAX_REPETITIONS: usize = 1000;
 const MAX_RUN_MS: usize = 60_000;
 const MAX_WORK_NS: usize = 10_000_000;
 const MAX_SECONDS: usize = 24 * 60 * 60;
@@ -132,14 +132,10 @@ impl BesidePlan {
         contenders: Vec<Contender>,
         common: &Common<'_>,
     ) -> Result<Self, Error> {
-        let threads = match common.threads {
-            Some(list) => numbers("--threads", list, 2..=MAX_THREADS)?,
-            None => threads_that_meet(MAX_THREADS),
-        };
+        let threads = threads(common.threads, 2..=MAX_THREADS, threads_that_meet(MAX_THREADS))?;
         let settings = Setting::list(common.beside.neighbours.as_deref().unwrap_or_default())?;
         let (usual_seconds, usual_repetitions) = if common.quick { (60, 3) } else { (300, 5) };
         let seconds = optional("--seconds", common.beside.seconds.as_deref(), 1..=MAX_SECONDS)?;
-        let repetitions = optional("--repetitions", common.repetitions, 1..=MAX_REPETITIONS)?;
         let (option, typed) = common.milliseconds;
         let ms = optional(option, typed, 1..=MAX_RUN_MS)?;
         let mut plan = BesidePlan {
@@ -148,7 +144,7 @@ impl BesidePlan {
             threads,
             settings,
             contenders,
-            repetitions: repetitions.unwrap_or(usual_repetitions),
+            repetitions: repetitions(common.repetitions, usual_repetitions)?,
             times: Times::NONE,
             budget: Duration::from_secs(seconds.unwrap_or(usual_seconds) as u64),
         };

@@ -6,6 +6,7 @@ use clap::Args;
 use throng_papers::arguments::{chosen, numbers, optional};
 use throng_papers::output;
 
+use super::repetitions;
 use crate::bench::everyday::beside::Beside;
 use crate::bench::everyday::cases::{self, Case, Threads};
 use crate::bench::everyday::contenders::{self, Contender};
@@ -19,7 +20,6 @@ use crate::threads::cores;
 
 /// Most threads that can be measured.
 const MAX_THREADS: usize = deque::MOST_THREADS;
-const MAX_REPETITIONS: usize = 1000;
 const MAX_RUN_MS: usize = 10_000;
 /// 2 097 151 jobs.
 const MAX_DEPTH: usize = 20;
@@ -112,9 +112,7 @@ impl EverydayPlan {
         let contenders: Vec<Contender> =
             all.into_iter().filter(|contender| names.contains(&contender.name)).collect();
         let (usual_repetitions, usual_ms) = if typed.quick { (3, 20) } else { (5, 40) };
-        let repetitions =
-            optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
-                .unwrap_or(usual_repetitions);
+        let repetitions = repetitions(typed.repetitions.as_deref(), usual_repetitions)?;
         let ms = optional("--duration", typed.duration.as_deref(), 1..=MAX_RUN_MS)?;
         let depth = optional("--depth", typed.depth.as_deref(), 1..=MAX_DEPTH)?;
         let beside = typed.beside.as_deref().map(Beside::read).transpose()?;

@@ -3,6 +3,7 @@
 use clap::Args;
 use throng_papers::arguments::{numbers, optional};
 
+use super::{repetitions, threads};
 use crate::bench::harness::{self, Files};
 use crate::bench::heat::plan::HeatPlan;
 use crate::bench::heat::plate::LEAST_SIZE;
@@ -11,7 +12,6 @@ use crate::threads::threads_that_meet;
 
 const MAX_SIZE: usize = 16_384;
 const MAX_STEPS: usize = 10_000_000;
-const MAX_REPETITIONS: usize = 1000;
 
 /// Arguments of `throng bench heat`.
 #[derive(Debug, Default, Args)]
@@ -65,14 +65,11 @@ impl HeatPlan {
         };
         // A band has a row at least.
         let most_threads = sizes.first().map_or(1, |least| least - 2);
-        let threads = match &typed.threads {
-            Some(list) => numbers("--threads", list, 1..=most_threads)?,
-            None => threads_that_meet(most_threads),
-        };
+        let threads =
+            threads(typed.threads.as_deref(), 1..=most_threads, threads_that_meet(most_threads))?;
         let steps = optional("--steps", typed.steps.as_deref(), 1..=MAX_STEPS)?;
         let repetitions =
-            optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
-                .unwrap_or(if typed.quick { 5 } else { 9 });
+            repetitions(typed.repetitions.as_deref(), if typed.quick { 5 } else { 9 })?;
         Ok(HeatPlan { threads, sizes, steps, quick: typed.quick, repetitions })
     }
 }

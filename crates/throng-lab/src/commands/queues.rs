@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use clap::Args;
-use throng_papers::arguments::{chosen, not_allowed, numbers, optional};
+use throng_papers::arguments::{chosen, not_allowed, optional};
 
 use super::neighbours::BesideArguments;
+use super::{repetitions, threads};
 use crate::bench::harness::{self, Files};
 use crate::bench::queues::mixes::Mix;
 use crate::bench::queues::plan::QueuesPlan;
@@ -15,7 +16,6 @@ use crate::threads::{cores, default_threads};
 
 /// Most threads that can be measured.
 pub const MAX_THREADS: usize = 1024;
-const MAX_REPETITIONS: usize = 1000;
 const MAX_RUN_MS: usize = 60_000;
 const MAX_WORK_NS: usize = 1_000_000;
 const HINT: &str = "`throng bench queues --help` names all";
@@ -97,10 +97,11 @@ impl QueuesPlan {
     /// # Errors
     /// When a value is not allowed, a name unknown, nothing is left to measure.
     pub fn resolve(typed: &QueuesArguments) -> Result<Self, Error> {
-        let threads = match &typed.threads {
-            Some(list) => numbers("--threads", list, 1..=MAX_THREADS)?,
-            None => default_threads(cores(), MAX_THREADS),
-        };
+        let threads = threads(
+            typed.threads.as_deref(),
+            1..=MAX_THREADS,
+            default_threads(cores(), MAX_THREADS),
+        )?;
         let all = rows::all();
         let known: Vec<&str> = all.iter().map(|row| row.name).collect();
         let names = chosen("--methods", typed.methods.as_deref(), "queue", &known, HINT)?;
@@ -112,9 +113,7 @@ impl QueuesPlan {
             Mix::ALL.into_iter().filter(|mix| names.contains(&mix.name())).collect();
         check_threads(&mixes, &threads)?;
         let (usual_repetitions, usual_ms) = if typed.quick { (3, 20) } else { (5, 100) };
-        let repetitions =
-            optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
-                .unwrap_or(usual_repetitions);
+        let repetitions = repetitions(typed.repetitions.as_deref(), usual_repetitions)?;
         let ms = optional("--duration", typed.duration.as_deref(), 1..=MAX_RUN_MS)?;
         let work_ns =
             optional("--work", typed.work.as_deref(), 0..=MAX_WORK_NS)?.unwrap_or(0) as u32;

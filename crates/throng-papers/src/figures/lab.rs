@@ -36,7 +36,6 @@ pub struct Lab {
 
 impl Lab {
     /// Returns a laboratory without results.
-    #[must_use]
     pub fn new(smoke: bool, seed: u64, threads: usize) -> Self {
         Lab { smoke, seed, threads, done: RefCell::default(), layouts: Layouts::default() }
     }
@@ -47,7 +46,6 @@ impl Lab {
     }
 
     /// Returns the judgement, or `None` in a small test.
-    #[must_use]
     pub fn judge(&self, holds: bool) -> Option<bool> {
         self.pick(Some(holds), None)
     }
@@ -58,7 +56,6 @@ impl Lab {
     }
 
     /// Returns the machine of DT96 and SS98.
-    #[must_use]
     pub fn alewife(&self) -> MachineSpec {
         MachineSpec::preset("alewife").expect("it comes with the simulator")
     }
@@ -66,7 +63,6 @@ impl Lab {
     /// Returns the preset machine `name`.
     ///
     /// # Panics If there is none of this name.
-    #[must_use]
     pub fn preset(&self, name: &str) -> MachineSpec {
         MachineSpec::preset(name).unwrap_or_else(|| panic!("{name} comes with the simulator"))
     }
@@ -130,7 +126,6 @@ pub trait Run: Clone + Sync {
     fn key(&self) -> Option<String>;
 
     /// Returns the same run from this seed.
-    #[must_use]
     fn seeded(&self, figure: &str, seed: u64) -> Self;
 
     /// Returns the command that makes this run alone, if there is one.
@@ -250,7 +245,6 @@ pub struct Row<M = Measured> {
 
 impl<M> Row<M> {
     /// Returns the curve of `number`, taken from each run.
-    #[must_use]
     pub fn curve(&self, number: impl Fn(&M) -> f64) -> Curve {
         let point = |(x, runs): &(f64, Vec<Rc<M>>)| {
             let repetitions: Vec<f64> = runs.iter().map(|run| number(run)).collect();
@@ -263,7 +257,6 @@ impl<M> Row<M> {
     }
 
     /// Returns the mean of `number` over the runs at `x`, or NaN where there are none.
-    #[must_use]
     pub fn mean(&self, x: f64, number: impl Fn(&M) -> f64) -> f64 {
         self.curve(number).at(x).unwrap_or(f64::NAN)
     }
@@ -277,7 +270,6 @@ impl<M> Row<M> {
 impl Row {
     /// Describes where processors waited longest in the runs at `x`. Lines of one name and index
     /// count as one place. Node 1 is the root.
-    #[must_use]
     pub fn hottest(&self, x: f64) -> String {
         let lines = self.at(x).flat_map(|run| &run.memory.lines);
         hottest(lines.map(|(place, traffic)| (place.to_string(), traffic.waited_cycles)))

@@ -83,7 +83,6 @@ pub struct Panel {
 
 impl Panel {
     /// Returns the only chart of a figure.
-    #[must_use]
     pub fn new(x: Axis, y: Axis, series: Vec<Curve>) -> Self {
         Panel {
             title: String::new(),
@@ -128,7 +127,6 @@ impl Figure {
     }
 
     /// Returns the name of the figure's files, without extension.
-    #[must_use]
     pub fn file_stem(&self) -> String {
         self.id.replace('/', "-")
     }
@@ -146,12 +144,11 @@ impl Figure {
 }
 
 /// Returns all figures, paper by paper.
-#[must_use]
 pub fn figures() -> &'static [Figure] {
-    &FIGURES
+    FIGURES
 }
 
-static FIGURES: [Figure; 44] = [
+static FIGURES: &[Figure] = &[
     dt96::figure_7::FIGURE,
     dt96::figure_8::FIGURE,
     dt96::figure_8b::FIGURE,
@@ -199,7 +196,6 @@ static FIGURES: [Figure; 44] = [
 ];
 
 /// Returns the list of all figures as text.
-#[must_use]
 pub fn list() -> String {
     let row = |figure: &Figure| vec![format!("  {}", figure.id), figure.title.to_owned()];
     let rows: Vec<Vec<String>> = figures().iter().map(row).collect();

@@ -4,7 +4,6 @@ use super::rows::Row;
 use crate::bench::Origin;
 
 /// Returns its row, or [`None`] where it is not known to exist.
-#[must_use]
 pub fn row() -> Option<Row> {
     #[cfg(target_os = "linux")]
     return Some(Row::shared("pthread", Origin::Peer, "pthread_barrier_wait", linux::Posix::new));

@@ -48,7 +48,6 @@ pub enum Figures {
 }
 
 /// Sums up the samples: row by row, and within a row by the number of threads.
-#[must_use]
 pub fn cells(plan: &BarriersPlan, samples: &[Sample]) -> Vec<Cell> {
     let stats = |method, threads, number: fn(&Found) -> Option<f64>| {
         let same = samples.iter().filter(|s| s.method == method && s.threads == threads);
@@ -84,7 +83,6 @@ fn release_us(found: &Found) -> Option<f64> {
 }
 
 /// Returns the text for the terminal.
-#[must_use]
 pub fn text(plan: &BarriersPlan, setup: &Setup, cells: &[Cell]) -> String {
     let runs = counted(plan.repetitions as u64, "run");
     let run = match plan.question {

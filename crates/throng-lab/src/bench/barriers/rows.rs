@@ -133,7 +133,6 @@ impl Row {
     }
 
     /// Returns whether it can be measured on this number of threads in reasonable time.
-    #[must_use]
     pub fn suits(&self, threads: usize, cores: usize) -> bool {
         !self.only_spins || threads <= CROWD_OF_SPINNERS * cores
     }
@@ -172,7 +171,6 @@ fn shape(name: &str, threads: usize, flags: Flags) -> Shape {
 pub const REFERENCE: &str = "std";
 
 /// Returns all rows, the reference first.
-#[must_use]
 pub fn all() -> Vec<Row> {
     let mut rows = vec![
         Row::shared(REFERENCE, Origin::Peer, "std::sync::Barrier", std::sync::Barrier::new),

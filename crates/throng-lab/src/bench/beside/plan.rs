@@ -20,7 +20,6 @@ pub enum Subject {
 
 impl Subject {
     /// Returns its name in files.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Subject::Barriers => "barriers-beside",
@@ -30,7 +29,6 @@ impl Subject {
     }
 
     /// Returns the name of one contender.
-    #[must_use]
     pub const fn kind(self) -> &'static str {
         match self {
             Subject::Barriers => "barrier",
@@ -69,7 +67,6 @@ impl BesidePlan {
     }
 
     /// Returns the number of runs in a repetition.
-    #[must_use]
     pub fn runs(&self) -> usize {
         self.settings.len() * self.places().count() * self.contenders.len()
     }

@@ -18,7 +18,6 @@ use crate::error::count;
 const ENOUGH: f64 = 0.95;
 
 /// Returns the text for the terminal.
-#[must_use]
 pub fn text(plan: &BesidePlan, setup: &Setup, cells: &[Cell]) -> String {
     let runs = counted(plan.repetitions as u64, "run");
     let ms = plan.times.measure.as_millis();

@@ -61,7 +61,6 @@ pub struct Ratio {
 type Number = fn(&Cell) -> Option<f64>;
 
 /// Sums up the samples: every contender in every place.
-#[must_use]
 pub fn cells(plan: &BesidePlan, samples: &[Sample]) -> Vec<Cell> {
     let here =
         |place: Place| plan.contenders.iter().map(move |one| cell(&place, one.name, samples));
@@ -69,7 +68,6 @@ pub fn cells(plan: &BesidePlan, samples: &[Sample]) -> Vec<Cell> {
 }
 
 /// Compares every one of ours in every place where a reference has a result.
-#[must_use]
 pub fn ratios(plan: &BesidePlan, cells: &[Cell]) -> Vec<Ratio> {
     let ours = || plan.contenders.iter().filter(|contender| contender.role == Role::Ours);
     let pairs = places(plan).flat_map(|place| ours().map(move |one| (place.clone(), one.name)));
@@ -77,7 +75,6 @@ pub fn ratios(plan: &BesidePlan, cells: &[Cell]) -> Vec<Ratio> {
 }
 
 /// Returns the cell of a contender in a place.
-#[must_use]
 pub fn find<'a>(cells: &'a [Cell], place: &Place, method: &str) -> Option<&'a Cell> {
     cells.iter().find(|cell| cell.place == *place && cell.method == method)
 }

@@ -29,13 +29,11 @@ pub struct CountersPlan {
 
 impl CountersPlan {
     /// Returns the shape of the counters for `threads` threads.
-    #[must_use]
     pub fn shape(&self, threads: usize) -> Shape {
         shape(threads, self.width)
     }
 
     /// How long the threads run before the measurement begins.
-    #[must_use]
     pub fn warm_up_time(&self) -> Duration {
         self.run_time / 4
     }

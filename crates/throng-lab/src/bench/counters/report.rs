@@ -12,7 +12,6 @@ use crate::bench::setup::Setup;
 use crate::error::count;
 
 /// Returns the text for the terminal.
-#[must_use]
 pub fn text(plan: &CountersPlan, setup: &Setup, cells: &[Cell]) -> String {
     let mut text = format!("{}\n\n", setup_line(plan, setup));
     for block in blocks(cells) {
@@ -213,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_advised_to_choose_the_reference_by_another_name() {
+    fn the_reference_by_another_name_is_not_advised() {
         let samples: Vec<Sample> = [(FETCH_ADD, 100), ("hardware", 300), ("tree", 50)]
             .iter()
             .flat_map(|&(name, m)| vec![sample(name, &[m]); 3])

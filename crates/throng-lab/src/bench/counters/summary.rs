@@ -41,7 +41,6 @@ impl Cell {
     }
 
     /// Returns the range of the repetitions, relative to their median.
-    #[must_use]
     pub fn spread(&self) -> Option<f64> {
         let range = self.million_per_second_max - self.million_per_second_min;
         (self.million_per_second > 0.0).then(|| range / self.million_per_second)
@@ -49,7 +48,6 @@ impl Cell {
 }
 
 /// Sums up the samples: method by method, the reference first; within a method by the number of threads.
-#[must_use]
 pub fn cells(methods: &[&'static str], threads: &[usize], samples: &[Sample]) -> Vec<Cell> {
     let cell = |method, threads| {
         let same = |s: &&Sample| s.method == method && s.threads == threads;

@@ -33,14 +33,12 @@ impl EverydayPlan {
     }
 
     /// Returns the rows of the summary.
-    #[must_use]
     pub fn rows(&self) -> Vec<Row> {
         let beside = self.beside.iter().flat_map(|beside| beside.rows.iter().cloned());
         self.contenders.iter().map(Row::of).chain(beside).collect()
     }
 
     /// Returns the times of a run of this case.
-    #[must_use]
     pub fn times(&self, case: &Case) -> Times {
         match case.group {
             // One thread is disturbed by little: short runs are enough.

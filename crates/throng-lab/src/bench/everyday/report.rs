@@ -15,7 +15,6 @@ use crate::bench::noise;
 use crate::bench::setup::Setup;
 
 /// Returns the text for the terminal.
-#[must_use]
 pub fn text(plan: &EverydayPlan, setup: &Setup, cells: &[Cell]) -> String {
     let runs = counted(plan.repetitions as u64, "run");
     let ms = plan.time.as_millis();
@@ -153,7 +152,6 @@ fn verdicts(plan: &EverydayPlan, cells: &[Cell]) -> String {
 }
 
 /// Names all cases and contenders.
-#[must_use]
 pub fn list(cases: &[Case], contenders: &[Contender]) -> String {
     let mut text = String::from("cases on this machine, by group:\n");
     for group in Group::ALL {

@@ -19,7 +19,6 @@ pub struct HeatPlan {
 impl HeatPlan {
     /// Returns the steps of a run on a plate of this size. Their product with the cells is about
     /// the same for every size.
-    #[must_use]
     pub fn steps(&self, size: usize) -> Steps {
         let usual = ((1 << 28) / (size * size)).clamp(256, 4096);
         let measured = self.steps.unwrap_or(if self.quick { usual / 4 } else { usual });

@@ -29,7 +29,6 @@ pub struct Cell {
 }
 
 /// Sums up the samples, in their order.
-#[must_use]
 pub fn cells(samples: &[Sample]) -> Vec<Cell> {
     let place = |sample: &Sample| (sample.method, sample.threads, sample.size);
     let cell = |((method, threads, size), us_a_step)| Cell { method, threads, size, us_a_step };
@@ -43,7 +42,6 @@ fn median(cells: &[Cell], method: &str, threads: usize, size: usize) -> Option<f
 }
 
 /// Returns the text for the terminal.
-#[must_use]
 pub fn text(plan: &HeatPlan, setup: &Setup, cells: &[Cell]) -> String {
     let runs = counted(plan.repetitions as u64, "run");
     let mut text = format!("{}; each number from {runs}\n\n", setup.in_words());

@@ -27,7 +27,6 @@ impl LoopPlan {
     }
 
     /// Returns the number of loops of this size in a run: some ten milliseconds of them.
-    #[must_use]
     pub fn loops(&self, size: Size) -> usize {
         let time = if self.quick { 10_000 } else { 40_000 };
         (time / (size.microseconds + self.gap.as_micros() as usize).max(1)).clamp(3, 1000)

@@ -34,7 +34,6 @@ pub struct Cell {
 }
 
 /// Sums up the samples, in their order.
-#[must_use]
 pub fn cells(samples: &[Sample]) -> Vec<Cell> {
     let place = |sample: &Sample| (sample.method, sample.shape, sample.size, sample.threads);
     let cell = |((method, shape, size, threads), us_a_loop)| Cell {
@@ -69,7 +68,6 @@ fn load_in_words((shape, size): (Shape, Size)) -> String {
 }
 
 /// Returns the text for the terminal.
-#[must_use]
 pub fn text(plan: &LoopPlan, setup: &Setup, cells: &[Cell]) -> String {
     let runs = counted(plan.repetitions as u64, "run");
     let mut text = format!("{}; each number from {runs}\n\n", setup.in_words());

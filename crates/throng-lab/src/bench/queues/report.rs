@@ -15,7 +15,6 @@ use crate::bench::setup::Setup;
 use crate::error::count;
 
 /// Returns the text for the terminal.
-#[must_use]
 pub fn text(plan: &QueuesPlan, setup: &Setup, cells: &[Cell]) -> String {
     let runs = counted(plan.repetitions as u64, "run");
     let ms = plan.time.as_millis();

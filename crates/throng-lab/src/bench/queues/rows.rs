@@ -73,7 +73,6 @@ impl Row {
     }
 
     /// Returns whether this mix can be measured on `threads` threads, and says something new.
-    #[must_use]
     pub fn suits(&self, mix: Mix, threads: usize) -> bool {
         let consumers = || mix.roles(threads).iter().filter(|role| role.pops()).count();
         threads >= mix.least_threads()
@@ -140,7 +139,6 @@ const UNBOUNDED: bool = false;
 ///   first ring then puts its item there when the ring has been emptied and left behind;
 /// - `wcq` 0.1 wants the numbers of threads and items as types, a registration of every thread that
 ///   is never given back, and items that can be compared.
-#[must_use]
 pub fn all() -> Vec<Row> {
     /// `Row::of` for a type with one parameter, the item.
     macro_rules! row {

@@ -39,7 +39,6 @@ pub struct OfBest {
 }
 
 /// Sums up the samples of a plan: mix by mix, in each by the number of threads.
-#[must_use]
 pub fn cells(plan: &QueuesPlan, samples: &[Sample]) -> Vec<Cell> {
     let cell = |(mix, threads, row): (Mix, usize, &super::rows::Row)| {
         let same =
@@ -58,7 +57,6 @@ pub fn cells(plan: &QueuesPlan, samples: &[Sample]) -> Vec<Cell> {
 }
 
 /// Returns the cell of this queue, where it was measured.
-#[must_use]
 pub fn find<'a>(cells: &'a [Cell], mix: Mix, method: &str, threads: usize) -> Option<&'a Cell> {
     let is =
         |cell: &&Cell| cell.mix == mix.name() && cell.method == method && cell.threads == threads;

@@ -36,7 +36,6 @@ pub struct Cell {
 }
 
 /// Sums up the samples.
-#[must_use]
 pub fn cells(plan: &StartPlan, samples: &[Sample]) -> Vec<Cell> {
     let cells = plan.cases.iter().filter_map(|case| cell(case, samples));
     let mut cells: Vec<Cell> = cells.collect();
@@ -69,7 +68,6 @@ fn cell(case: &Case, samples: &[Sample]) -> Option<Cell> {
 }
 
 /// Returns the text for the terminal.
-#[must_use]
 pub fn text(plan: &StartPlan, setup: &Setup, cells: &[Cell]) -> String {
     let processes = counted(plan.repetitions as u64, "fresh process");
     let processes = processes.replace("processs", "processes");

@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_a_barrier_where_nobody_is_late() {
+    fn it_is_a_barrier_where_no_member_is_late() {
         let run = BarrierRun {
             members: 1,
             rounds: 4,

@@ -61,10 +61,9 @@ fn orders(lab: &Lab, curves: &[Curve], rows: &[BarrierRow]) -> Vec<Claim> {
     let others = [&TOURNAMENT, &MCS, &DISSEMINATION, &COMBINING, &CENTRAL];
     let others: Vec<&Curve> = others.map(|contender| named(curves, contender)).to_vec();
     let dynamic = named(curves, &DYNAMIC);
-    let everybody: Vec<&Curve> = curves.iter().collect();
+    let all: Vec<&Curve> = curves.iter().collect();
     vec![
-        below(lab, "dynamic f-way is the fastest of all", dynamic, &everybody)
-            .because(why_dynamic(rows)),
+        below(lab, "dynamic f-way is the fastest of all", dynamic, &all).because(why_dynamic(rows)),
         below(lab, "static f-way is ahead of the five older ones", named(curves, &STATIC), &others)
             .because(format!("{}; {WHY_STATIC}", order(curves, 256.0))),
         below(
