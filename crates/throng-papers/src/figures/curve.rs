@@ -62,6 +62,13 @@ impl Curve {
         Curve { look: Look::Dashed, ..Curve::measured(name, points) }
     }
 
+    /// Returns the ratio of this curve to `other`, wherever both were measured.
+    #[must_use]
+    pub fn over(&self, other: &Curve) -> Self {
+        let ratio = |point: &Point| Some(Point::exact(point.x, point.y / other.at(point.x)?));
+        Curve::measured(self.name.clone(), self.points.iter().filter_map(ratio).collect())
+    }
+
     /// Marks the curve as one the paper does not have: dashed, and named accordingly.
     #[must_use]
     pub fn ours(self) -> Self {
@@ -125,6 +132,20 @@ impl Curve {
             .collect();
         LinearFit::of(&logs).map(|fit| fit.slope)
     }
+}
+
+/// Returns the highest or the lowest of some curves, as `pick` picks, at each x of the first.
+pub fn composite<'a>(
+    name: &str,
+    curves: impl IntoIterator<Item = &'a Curve>,
+    pick: fn(f64, f64) -> f64,
+) -> Curve {
+    let curves: Vec<&Curve> = curves.into_iter().collect();
+    let points = curves.first().map_or(&[][..], |curve| &curve.points).iter().filter_map(|point| {
+        let at_x = curves.iter().filter_map(|curve| curve.at(point.x));
+        at_x.reduce(pick).map(|y| Point::exact(point.x, y))
+    });
+    Curve::measured(name, points.collect())
 }
 
 /// Returns the highest of `points`; of several equal ones the first.

@@ -31,7 +31,7 @@ pub mod surges;
 use std::path::PathBuf;
 
 use crate::arguments::unknown_name;
-use crate::chart::{Axis, Mark};
+use crate::chart::{Axis, Mark, Scale};
 use crate::error::Error;
 use crate::output;
 use crate::table::{Align, aligned};
@@ -99,6 +99,14 @@ impl Panel {
     pub fn titled(self, title: impl Into<String>) -> Self {
         Panel { title: title.into(), ..self }
     }
+}
+
+fn processors_axis() -> Axis {
+    Axis::new("processors", Scale::Linear)
+}
+
+fn throughput_axis() -> Axis {
+    Axis::new("throughput (values per million cycles)", Scale::Linear)
 }
 
 /// A figure that has been made.

@@ -210,16 +210,8 @@ pub(super) fn mean_lead(leads: &[Lead<'_>]) -> f64 {
     leads.iter().map(|lead| lead.times).sum::<f64>() / leads.len() as f64
 }
 
-pub(super) fn clients_axis() -> Axis {
-    Axis::new("processors", Scale::Linear)
-}
-
 pub(super) fn latency_axis(scale: Scale) -> Axis {
     Axis::new("latency (cycles)", scale)
-}
-
-pub(super) fn throughput_axis() -> Axis {
-    Axis::new("throughput (values per million cycles)", Scale::Linear)
 }
 
 /// Returns a chart with a title.

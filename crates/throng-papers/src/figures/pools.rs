@@ -1,6 +1,6 @@
 //! Common parts of figures about job pools: settings, runs and curves.
 
-use super::curve::{Curve, Point};
+use super::curve::{Curve, Point, composite, highest};
 use super::lab::{Lab, Row, hottest};
 use crate::chart::{Axis, Scale};
 use crate::error::Error;
@@ -107,10 +107,9 @@ pub(super) fn row<'a>(rows: &'a [PoolRow], name: &str) -> &'a PoolRow {
 /// Returns the ratio of `over` to `under`: its mean over all points from `least` to `most`, its
 /// largest value, and where that is.
 pub(super) fn times(over: &Curve, under: &Curve, least: f64, most: f64) -> Option<Times> {
-    let ratio = |point: Point| Some((point.y / under.at(point.x)?, point.x));
-    let ratios: Vec<(f64, f64)> = over.between(least, most).into_iter().filter_map(ratio).collect();
-    let &(largest, at) = ratios.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let mean = ratios.iter().map(|ratio| ratio.0).sum::<f64>() / ratios.len() as f64;
+    let ratios = over.over(under).between(least, most);
+    let Point { x: at, y: largest, .. } = highest(&ratios)?;
+    let mean = ratios.iter().map(|ratio| ratio.y).sum::<f64>() / ratios.len() as f64;
     Some(Times { mean, largest, at })
 }
 
@@ -125,16 +124,7 @@ pub(super) struct Times {
 
 /// Returns the lowest of some curves at each x.
 pub(super) fn fastest<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> Curve {
-    let curves: Vec<&Curve> = curves.into_iter().collect();
-    let points = curves.first().map_or(&[][..], |curve| &curve.points).iter().filter_map(|point| {
-        let at_x = curves.iter().filter_map(|curve| curve.at(point.x));
-        at_x.reduce(f64::min).map(|y| Point::exact(point.x, y))
-    });
-    Curve::measured("fastest", points.collect())
-}
-
-pub(super) fn processors_axis() -> Axis {
-    Axis::new("processors", Scale::Linear)
+    composite("fastest", curves, f64::min)
 }
 
 pub(super) fn elapsed_axis() -> Axis {

@@ -85,14 +85,14 @@ impl Compared {
         vec![
             networks::panel(
                 self.size.title(lab, "latency"),
-                networks::clients_axis(),
+                processors_axis(),
                 networks::latency_axis(Scale::Linear),
                 self.latencies.clone(),
             ),
             networks::panel(
                 self.size.title(lab, "throughput"),
-                networks::clients_axis(),
-                networks::throughput_axis(),
+                processors_axis(),
+                throughput_axis(),
                 self.throughputs.clone(),
             ),
         ]

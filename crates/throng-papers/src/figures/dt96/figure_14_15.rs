@@ -46,7 +46,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         claims.push(is_faster(lab, work, papers, &curves).because(why(&rows, &curves, work)));
         claims.push(network_beats_combining(lab, work, &curves).because(as_slow(&rows, work)));
         panels.push(
-            Panel::new(pools::processors_axis(), pools::elapsed_axis(), shown(curves))
+            Panel::new(processors_axis(), pools::elapsed_axis(), shown(curves))
                 .titled(format!("work {work}")),
         );
     }

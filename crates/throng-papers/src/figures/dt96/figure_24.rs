@@ -48,8 +48,8 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         };
         findings.panels.push(networks::panel(
             size.title(lab, "throughput"),
-            networks::clients_axis(),
-            networks::throughput_axis(),
+            processors_axis(),
+            throughput_axis(),
             [named(&near, "annealed"), named(&anywhere, "at random")].concat(),
         ));
         let larger = larger_networks(&annealed, &structures);

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::figures::curve::highest;
+use crate::figures::networks::{Better, leads};
 
 const WORK: u32 = 0;
 /// Smallest number of processors with sharing: one alone finds everything in its cache.
@@ -84,20 +85,13 @@ fn tree_is_above(lab: &Lab, text: &str, curves: &[Curve]) -> Claim {
     let claim =
         Claim::new(text, format!("DTree / best other > 1 at every P from {MANY} to {MOST}"));
     let tree = named(curves, &DTREE);
-    let best_other = |x: f64| {
-        let others = curves.iter().filter(|curve| curve.name != tree.name);
-        let at_x = others.filter_map(|curve| Some((curve.at(x)?, curve.name.as_str())));
-        at_x.max_by(|a, b| a.0.total_cmp(&b.0))
-    };
-    let ratios = tree.between(MANY, MOST).into_iter().filter_map(|point| {
-        let (other, name) = best_other(point.x)?;
-        Some((point.y / other, name, point.x))
-    });
-    let Some((ratio, name, x)) = ratios.min_by(|a, b| a.0.total_cmp(&b.0)) else {
+    let others: Vec<&Curve> = curves.iter().filter(|curve| curve.name != tree.name).collect();
+    let leads = leads(Better::High, tree, &others, MANY, MOST);
+    let Some(least) = leads.into_iter().min_by(|a, b| a.times.total_cmp(&b.times)) else {
         return claim;
     };
-    let measured = format!("at worst {ratio:.2} times {name} (P = {x})");
-    claim.judged(measured, lab.judge(ratio > 1.0))
+    let measured = format!("at worst {:.2} times {} (P = {})", least.times, least.rival, least.x);
+    claim.judged(measured, lab.judge(least.times > 1.0))
 }
 
 fn falls(lab: &Lab, curve: &Curve) -> Claim {

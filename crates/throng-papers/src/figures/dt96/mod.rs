@@ -28,7 +28,7 @@ pub mod table_2;
 use super::claim::Claim;
 use super::curve::{Curve, Point};
 use super::lab::{Lab, Row};
-use super::{Figure, Findings, Panel};
+use super::{Figure, Findings, Panel, processors_axis, throughput_axis};
 use crate::chart::{Axis, Scale};
 use crate::error::Error;
 use crate::numbers::short;
@@ -167,10 +167,9 @@ fn latencies(rows: &[Row], work: u32) -> Vec<Curve> {
 
 /// Describes the difference between `returned` and `all`, or returns `None` where it is small.
 fn difference(all: &Curve, returned: &Curve) -> Option<String> {
-    let ratio = |x: f64| Some((returned.at(x)? / all.at(x)?, x));
-    let ratios = all.points.iter().filter_map(|point| ratio(point.x));
-    let off = |ratio: f64| ratio.ln().abs();
-    let (ratio, x) = ratios.max_by(|a, b| off(a.0).total_cmp(&off(b.0)))?;
+    let ratios = returned.over(all).points;
+    let off = |ratio: &Point| ratio.y.ln().abs();
+    let Point { x, y: ratio, .. } = ratios.into_iter().max_by(|a, b| off(a).total_cmp(&off(b)))?;
     let far = (ratio - 1.0).abs() > RETURNED;
     far.then(|| {
         format!(
@@ -178,14 +177,6 @@ fn difference(all: &Curve, returned: &Curve) -> Option<String> {
              still waited are not among them"
         )
     })
-}
-
-fn processors_axis() -> Axis {
-    Axis::new("processors", Scale::Linear)
-}
-
-fn throughput_axis() -> Axis {
-    Axis::new("throughput (values per million cycles)", Scale::Linear)
 }
 
 /// Returns a log scale: on the paper's linear axis the locks decide the scale.

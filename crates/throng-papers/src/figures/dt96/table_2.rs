@@ -45,8 +45,8 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
             };
             findings.panels.push(networks::panel(
                 size.title(lab, &network.to_string()),
-                networks::clients_axis(),
-                networks::throughput_axis(),
+                processors_axis(),
+                throughput_axis(),
                 rows.iter().zip(&all).map(curve).collect(),
             ));
         }

@@ -36,7 +36,7 @@ pub(super) fn panel(rows: &[PoolRow]) -> Panel {
         if is_ours(row) { curve.ours() } else { curve }
     };
     let curves = rows.iter().map(curve).collect();
-    Panel::new(pools::processors_axis(), pools::elapsed_axis(), curves)
+    Panel::new(processors_axis(), pools::elapsed_axis(), curves)
 }
 
 /// Judges that the reactive tree's pool takes about as long as `rival`'s, from `least` to `most`

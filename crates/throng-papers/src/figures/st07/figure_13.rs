@@ -59,7 +59,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     let (throughputs, depths) = (curves(throughput), curves(Measured::depth_mean));
     let ratios: Vec<(&'static str, Curve)> = (throughputs.iter())
         .filter(|(name, _)| *name != RDT)
-        .map(|(name, curve)| (*name, ratio(name, curve, of(&throughputs, RDT))))
+        .map(|(name, curve)| (*name, curve.over(of(&throughputs, RDT))))
         .collect();
     let claims = PAPERS.iter().zip(AS_PRINTED).flat_map(|(&(name, papers), (_, printed))| {
         let times = of(&ratios, name);
@@ -139,11 +139,6 @@ fn throughput(run: &Measured) -> f64 {
 /// Returns how often a reactive tree grew since the beginning of the run.
 fn unfolds(run: &Measured) -> f64 {
     run.notes.get("unfolded").map_or(0.0, |note| note.counts.iter().sum::<u64>() as f64)
-}
-
-fn ratio(name: &str, one: &Curve, other: &Curve) -> Curve {
-    let point = |point: &Point| Some(Point::exact(point.x, point.y / other.at(point.x)?));
-    Curve::measured(name, one.points.iter().filter_map(point).collect())
 }
 
 /// All runs.
@@ -268,7 +263,7 @@ mod tests {
         let lab = Lab::new(false, 1, 1);
         let st = curve(ST, &[(4.0, 5.0), (28.0, 90.0)]);
         let rdt = curve(RDT, &[(4.0, 10.0), (28.0, 10.0)]);
-        let ratio = ratio(ST, &st, &rdt);
+        let ratio = st.over(&rdt);
         let claim = beats(&lab, &ratio, 10.0);
         assert_eq!(claim.measured, "least 0.50 (P = 4); 9.00 at P = 28");
         assert_eq!(claim.holds, Some(false), "at every P");
