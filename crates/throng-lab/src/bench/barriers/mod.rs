@@ -7,7 +7,7 @@
 //! | [`run`] | one measured run |
 //! | [`witness`] | whether the barrier holds, watched while it is measured |
 //! | [`idle`] | what it costs to wait for one that is late |
-//! | [`report`] | tables, and every single number |
+//! | [`report`] | tables |
 
 pub mod idle;
 pub mod plan;

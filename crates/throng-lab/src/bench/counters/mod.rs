@@ -6,7 +6,7 @@
 //! | [`run`] | one measured run |
 //! | [`verify`] | the exact check of what was handed out |
 //! | [`summary`] | medians, ratios, fairness |
-//! | [`report`] | the table and the sentence below it, and every single number |
+//! | [`report`] | the table and the sentence below it |
 
 pub mod plan;
 pub mod report;

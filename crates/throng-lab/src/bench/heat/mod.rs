@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`plan`] | what is measured, and how |
 //! | [`plate`] | the computation, on one thread, in bands and with rayon |
-//! | [`report`] | tables, and every single number |
+//! | [`report`] | tables |
 
 pub mod plan;
 pub mod plate;

@@ -6,7 +6,7 @@
 //! | [`plan`] | what is measured, and how |
 //! | [`work`] | what there is to do: how long each index takes, and that each was done once |
 //! | [`ways`] | the ways to share it out: rayon, threads of a scope, the library |
-//! | [`report`] | tables, and every single number |
+//! | [`report`] | tables |
 
 pub mod plan;
 pub mod report;

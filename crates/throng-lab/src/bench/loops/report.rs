@@ -1,4 +1,4 @@
-//! The tables, the sentences below them, and every single number.
+//! The tables and the sentences below them.
 
 use std::fmt::Write as _;
 

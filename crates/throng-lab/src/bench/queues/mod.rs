@@ -14,7 +14,7 @@
 //! | `ending` | ends a run, also where threads never finish |
 //! | [`check`] | checks that every item came out exactly once |
 //! | [`summary`] | medians, and ours compared with the best of others |
-//! | [`report`] | tables, and every single number |
+//! | [`report`] | tables |
 
 pub(in crate::bench) mod brake;
 pub mod check;

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`plan`] | what is measured, and how |
 //! | [`cases`] | what is made and used once |
-//! | [`report`] | the table, and every single number |
+//! | [`report`] | the table |
 
 pub mod cases;
 pub mod plan;

@@ -1,4 +1,4 @@
-//! The table, the sentence below it, and every single number.
+//! The table and the sentence below it.
 
 use std::fmt::Write as _;
 
