@@ -140,15 +140,18 @@ compile_error!(
     "throng needs its feature `std`, which is on by default: remove `default-features = false`"
 );
 
+mod absent;
 pub mod barrier;
 pub mod channel;
 mod classic;
 pub mod counter;
 pub mod drop_in;
 mod error;
+mod lock;
 pub mod loops;
 pub mod machine;
 pub mod pool;
+mod published;
 pub mod queue;
 mod setters;
 mod shape_error;

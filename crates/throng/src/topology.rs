@@ -15,8 +15,8 @@ use std::num::NonZero;
 use std::path::Path;
 use std::thread;
 
-use crate::machine::absent::{Feature, is_absent};
-use crate::machine::published::Published;
+use crate::absent::{Feature, is_absent};
+use crate::published::Published;
 
 /// The cores that this program may use, as groups within groups.
 ///

@@ -5,10 +5,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::{Duration, Instant};
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
-use super::future::RecvFuture;
-use super::iter::{IntoIter, Iter, TryIter};
 use super::link::Link;
-use super::stream::RecvStream;
 
 /// The end of a channel that receives.
 ///
@@ -78,39 +75,6 @@ impl<T> Receiver<T> {
         self.recv_timeout(deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Returns a future that receives a message when there is one.
-    ///
-    /// It can be dropped at any time: see [`RecvFuture`].
-    ///
-    /// # Errors
-    /// The future returns an error if the channel is empty and all senders have been dropped.
-    pub fn recv_async(&self) -> RecvFuture<'_, T> {
-        RecvFuture::new(self)
-    }
-
-    /// Returns the messages as a stream for tasks, which holds a receiver of its own.
-    pub fn stream(&self) -> RecvStream<T> {
-        RecvStream::new(self.clone())
-    }
-
-    /// Returns an iterator that receives until the channel is empty and all senders have been
-    /// dropped. Each step waits for a message.
-    ///
-    /// ```
-    /// let (sender, receiver) = throng::channel::unbounded();
-    /// (1..=4).for_each(|number| sender.send(number).unwrap());
-    /// drop(sender);
-    /// assert_eq!(receiver.iter().collect::<Vec<_>>(), [1, 2, 3, 4]);
-    /// ```
-    pub fn iter(&self) -> Iter<'_, T> {
-        Iter { receiver: self }
-    }
-
-    /// Returns an iterator that receives until the channel is empty. Never waits.
-    pub fn try_iter(&self) -> TryIter<'_, T> {
-        TryIter { receiver: self }
-    }
-
     /// Returns whether no message is inside. True if the capacity is 0.
     pub fn is_empty(&self) -> bool {
         self.link.is_empty()
@@ -146,24 +110,6 @@ impl<T> Clone for Receiver<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         self.link.remove_receiver();
-    }
-}
-
-impl<T> IntoIterator for Receiver<T> {
-    type Item = T;
-    type IntoIter = IntoIter<T>;
-
-    fn into_iter(self) -> IntoIter<T> {
-        IntoIter { receiver: self }
-    }
-}
-
-impl<'a, T> IntoIterator for &'a Receiver<T> {
-    type Item = T;
-    type IntoIter = Iter<'a, T>;
-
-    fn into_iter(self) -> Iter<'a, T> {
-        self.iter()
     }
 }
 

@@ -5,7 +5,6 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::{Duration, Instant};
 
 use super::error::{SendError, SendTimeoutError, TrySendError};
-use super::future::SendFuture;
 use super::link::Link;
 
 /// The end of a channel that sends.
@@ -73,16 +72,6 @@ impl<T> Sender<T> {
     /// The message, if the time is over or all receivers have been dropped.
     pub fn send_deadline(&self, message: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
         self.send_timeout(message, deadline.saturating_duration_since(Instant::now()))
-    }
-
-    /// Returns a future that sends the message when there is room.
-    ///
-    /// It can be dropped at any time: see [`SendFuture`].
-    ///
-    /// # Errors
-    /// The future returns the message if all receivers have been dropped.
-    pub fn send_async(&self, message: T) -> SendFuture<'_, T> {
-        SendFuture::new(self, message)
     }
 
     /// Returns whether no message is inside. True if the capacity is 0.

@@ -2,11 +2,12 @@
 
 pub(crate) mod gathering;
 pub(crate) mod generic;
+pub(crate) mod method;
 
 use std::fmt;
 use std::ops::Range;
 
-use crate::classic::counter::Counting;
+use self::method::Counting;
 use crate::machine::{Native, NativeCpu};
 
 /// The processor of the calling thread. It is a constant, so that a call needs no room for it on

@@ -44,10 +44,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::start::{Start, Thread};
-use crate::machine::published::Published;
 use crate::machine::{
     BusyCores, Cpu, Line, Native, NativeWord, Patience, Place, Watch, WayOut, Word, fork,
 };
+use crate::published::Published;
 use crate::topology::Topology;
 
 /// The time after which an idle worker leaves. Starting another thread costs almost nothing

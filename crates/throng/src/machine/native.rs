@@ -6,10 +6,10 @@ use std::hint::spin_loop;
 use std::marker::PhantomData;
 use std::sync::atomic::{self, AtomicU64, Ordering};
 
-use super::published::Published;
 use super::time::Instant;
 use super::waiting::{self, Wait, Watch};
 use super::{Cell, Cpu, Machine, Place, SplitMix64, WayOut, Word, fences, ids, location};
+use crate::published::Published;
 
 /// The machine that the program runs on, with real threads as processors.
 ///

@@ -48,8 +48,8 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use self::policy::{Look, Next, State};
 use self::tuner::Tuner;
 use super::gathering::{Groups, Levels, SLOTS};
+use super::method::{About, Consistency, Counting, Method, Progress, Shape};
 use crate::ShapeError;
-use crate::classic::counter::{About, Consistency, Counting, Method, Progress, Shape};
 use crate::machine::{Cpu, Line, Machine, Native, NativeCpu, NativeWord, Place, Word};
 
 /// From this number on a counter stays one word, because the policy does not handle numbers that

@@ -10,9 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::absent::{Feature, is_absent};
 use crate::channel::parts::{Buffered, Entry};
 use crate::error::Closed;
-use crate::machine::absent::{Feature, is_absent};
 use left::Side;
 use words::{CONSUMERS_SLEEP, PRODUCERS_SLEEP};
 

@@ -77,8 +77,8 @@ pub(super) use prism::{LAST_SETTING, Setting};
 
 use std::sync::atomic::Ordering::AcqRel;
 
-use super::method::MAX_DEPTH;
 use super::{About, Counting, Method, Shape, ShapeError};
+use crate::counter::method::MAX_DEPTH;
 use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
 use crate::setters::setters;
 

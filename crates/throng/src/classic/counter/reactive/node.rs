@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use super::policy::Mood;
 use super::state::{Role, State};
 use crate::classic::counter::diffracting::Side;
-use crate::classic::lock::{Guarded, McsLock};
+use crate::lock::{Guarded, McsLock};
 use crate::machine::{Line, Machine, Place, Word};
 
 /// A node of the tree.

@@ -1,6 +1,7 @@
 //! When to change the tree (RDT97 section 4): decided by the time that callers wait for a counter's
 //! lock.
 
+use crate::counter::method::PAPER_PATIENCE;
 use crate::machine::Cpu;
 use crate::setters::setters;
 
@@ -25,7 +26,7 @@ pub struct Policy {
 impl Policy {
     /// The values that RDT97 section 5.2.1 found best on Alewife: 150 and 800 cycles, 80 calls in a
     /// row.
-    pub const PAPER: Policy = Policy { fold_below: 150, unfold_above: 800, run: 80 };
+    pub const PAPER: Policy = Policy { fold_below: 150, unfold_above: 800, run: PAPER_PATIENCE };
 
     /// Every call finds every counter idle and crowded at once, and a random bit decides. The tree
     /// changes its shape all the time, for checks.

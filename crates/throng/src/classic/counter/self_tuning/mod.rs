@@ -122,8 +122,8 @@ use policy::Policy;
 use trace::{Kind, Link, Position, Traces};
 
 use super::diffracting::{Crowd, Node, Prisms, Toggle, Token};
-use super::method::MAX_DEPTH;
 use super::{About, Counting, Method, Shape, ShapeError};
+use crate::counter::method::MAX_DEPTH;
 use crate::machine::{Cpu, Machine, Native};
 use crate::setters::setters;
 
