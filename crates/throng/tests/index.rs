@@ -1,4 +1,6 @@
 //! Loops shared out among threads: every index once, whatever the range, the threads and the work.
+//!
+//! One file for all loops, because each property is tested for several of them.
 
 use std::collections::HashSet;
 use std::hint::{black_box, spin_loop};

@@ -1,6 +1,7 @@
 /* The sentences of POSIX.1 about pthread_barrier_init, _wait and _destroy, one test each. The program knows
  * nothing of throng: it passes with the C library's own barriers, too. With the variable PRELOADED set it also
- * checks that the barriers are not the C library's own, and what ours promise beyond POSIX. */
+ * checks that the barriers are not the C library's own, and what ours promise beyond POSIX. One file, because it is
+ * compiled by itself against each library. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,6 @@
 //! Each queue with up to 64 processors, slowed, delayed, stalled, preempted, halted and killed, on the
-//! ideal machine and on a small one of every preset.
+//! ideal machine and on a small one of every preset. One file, because all tests share the list of disturbances and one
+//! way to run a queue.
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
