@@ -63,7 +63,7 @@ pub(crate) struct Engine<L, P> {
 struct Missed {
     rank: u32,
     silent_ns: u64,
-    told_ns: u64,
+    reported_ns: u64,
 }
 
 /// The progress of leaving.
@@ -216,7 +216,8 @@ impl<L: Link, P: Part> Engine<L, P> {
             self.ask_for_signs(need, now_ns);
         }
         let silent = self.watch_for(need).silent(now_ns, since_ns);
-        let (rank, silent_for) = silent.or_else(|| self.told(need, waited_ns, now_ns))?;
+        let (rank, silent_for) =
+            silent.or_else(|| self.reported_missing(need, waited_ns, now_ns))?;
         Some(Error::NoAnswer { rank, silent_for })
     }
 
@@ -228,16 +229,16 @@ impl<L: Link, P: Part> Engine<L, P> {
     }
 
     fn ask_for_signs(&mut self, need: Need, now_ns: u64) {
-        for rank in self.watch_for(need).whom_to_ask(now_ns) {
+        for rank in self.watch_for(need).ranks_to_ask(now_ns) {
             self.send(rank, Packet::Ping);
         }
     }
 
     /// Returns a rank that another one misses, and the time for which it has been silent. It counts
     /// for a caller that has waited for the whole patience.
-    fn told(&self, need: Need, waited_ns: u64, now_ns: u64) -> Option<(u32, Duration)> {
-        let Missed { rank, silent_ns, told_ns } = self.missed?;
-        let ago_ns = now_ns.saturating_sub(told_ns);
+    fn reported_missing(&self, need: Need, waited_ns: u64, now_ns: u64) -> Option<(u32, Duration)> {
+        let Missed { rank, silent_ns, reported_ns } = self.missed?;
+        let ago_ns = now_ns.saturating_sub(reported_ns);
         // The rank that misses it reports it again after a quarter of the patience.
         let quarter_ns = self.watch.quarter_ns();
         let counts = need == Need::Part
@@ -299,7 +300,7 @@ impl<L: Link, P: Part> Engine<L, P> {
             Packet::Pong => {}
             Packet::Missed(rank, silent_ns) => {
                 if rank != self.rank {
-                    self.missed = Some(Missed { rank, silent_ns, told_ns: now_ns });
+                    self.missed = Some(Missed { rank, silent_ns, reported_ns: now_ns });
                 }
             }
             Packet::Leaving(rounds) => self.has_left(from, rounds),

@@ -272,10 +272,11 @@ impl Lists {
     fn read(root: &Path, core: usize) -> Option<Self> {
         let base = root.join(format!("sys/devices/system/cpu/cpu{core}"));
         let list = |path: &str| read_cores(&base.join(path));
-        let mut told = [const { None }; LEVELS];
-        told[0] =
+        let mut lists_read = [const { None }; LEVELS];
+        lists_read[0] =
             list("topology/package_cpus_list").or_else(|| list("topology/core_siblings_list"));
-        told[5] = list("topology/core_cpus_list").or_else(|| list("topology/thread_siblings_list"));
+        lists_read[5] =
+            list("topology/core_cpus_list").or_else(|| list("topology/thread_siblings_list"));
         for index in 0..16 {
             let level = fs::read_to_string(base.join(format!("cache/index{index}/level")));
             let Ok(level) = level else {
@@ -283,18 +284,18 @@ impl Lists {
             };
             // Caches of instructions are shared like those of data on the same level.
             if let Ok(level @ 1..=4) = level.trim().parse::<usize>()
-                && told[5 - level].is_none()
+                && lists_read[5 - level].is_none()
             {
-                told[5 - level] = list(&format!("cache/index{index}/shared_cpu_list"));
+                lists_read[5 - level] = list(&format!("cache/index{index}/shared_cpu_list"));
             }
         }
-        if told.iter().all(Option::is_none) {
+        if lists_read.iter().all(Option::is_none) {
             return None;
         }
         let mut lists = [const { Vec::new() }; LEVELS];
         let mut smaller = vec![core];
-        for (place, told) in lists.iter_mut().zip(told).rev() {
-            smaller = told.unwrap_or(smaller);
+        for (place, lists_read) in lists.iter_mut().zip(lists_read).rev() {
+            smaller = lists_read.unwrap_or(smaller);
             place.clone_from(&smaller);
         }
         Some(Lists(lists))

@@ -454,7 +454,7 @@ static void a_barrier_in_use_is_not_destroyed(void) {
     CHECK(pthread_join(other, NULL) == 0);
     destroy();
 }
-static void a_destroyed_barrier_is_told(void) {
+static void a_destroyed_barrier_is_detected(void) {
     init(2);
     destroy();
     CHECK(pthread_barrier_wait(barrier) == EINVAL);
@@ -507,7 +507,7 @@ int main(int argc, char **argv) {
     RUN(large_counts);
     if (is_preloaded) {
         RUN(a_barrier_in_use_is_not_destroyed);
-        RUN(a_destroyed_barrier_is_told);
+        RUN(a_destroyed_barrier_is_detected);
         RUN(a_fork_while_threads_wait);
     }
     return 0;

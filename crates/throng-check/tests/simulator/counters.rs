@@ -7,8 +7,8 @@
 use libtest_mimic::Trial;
 use throng::machine::Cpu;
 use throng::structures::counter::diffracting::{
-    Adaptive, Balancer, Crowd, Node, Original, SecondChance, Side, StarvationFree, Toggle, Token,
-    WaitFree,
+    Adaptive, Balancer, Locations, Node, Original, SecondChance, Side, StarvationFree, Toggle,
+    Token, WaitFree,
 };
 use throng::structures::counter::{
     Builder, Counter, Counting, Funnel, FunnelShape, Progress, ReactiveTree, Registered, Shape,
@@ -273,11 +273,12 @@ fn balances<B: Balancer<Sim>>(count: u64) {
         let run = disturbed(seed);
         let (spin, calls) = (run.shape.spin, run.calls);
         let node = Node::new(1, 1 + seed as usize % 3, spin);
-        let traverse = move |(balancer, crowd): &(B, Crowd<Sim>), cpu: &SimCpu| -> Vec<Side> {
-            let token = Token::new(cpu, crowd);
-            (0..calls).map(|_| balancer.traverse(&token)).collect()
-        };
-        let outcome = run.simulation().run(move || (B::new(node), Crowd::new(2)), traverse);
+        let traverse =
+            move |(balancer, locations): &(B, Locations<Sim>), cpu: &SimCpu| -> Vec<Side> {
+                let token = Token::new(cpu, locations);
+                (0..calls).map(|_| balancer.traverse(&token)).collect()
+            };
+        let outcome = run.simulation().run(move || (B::new(node), Locations::new(2)), traverse);
         let outcome = outcome.expect("the simulation can be set up");
         assert_eq!(outcome.end, End::Finished, "{}", run.known(&trial));
         let exits = outcome.results.into_iter().flatten().flatten().map(|side| side as usize);

@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn spin_while_looks_at_least_once_and_at_most_as_often_as_told() {
+    fn spin_while_looks_at_least_once_and_at_most_polls_times() {
         let (cpu, word) = (Native::cpu(), word(5));
         for (polls, looks) in [(0, 1), (1, 1), (7, 7)] {
             let mut seen = 0;

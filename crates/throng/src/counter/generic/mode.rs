@@ -27,10 +27,10 @@ pub(super) struct Mode(pub(super) u64);
 
 impl Mode {
     /// The bit of a mode with groups.
-    pub(super) const CROWD: u64 = 1 << 63;
+    pub(super) const GROUPS: u64 = 1 << 63;
 
     /// One word, and no look after any number below 2^63 but 0.
-    pub(super) const FLAT_FOR_EVER: Mode = Mode(Self::CROWD - 1);
+    pub(super) const FLAT_FOR_EVER: Mode = Mode(Self::GROUPS - 1);
 
     /// Returns the mode of one word with a look after each `2^window` numbers.
     pub(super) const fn flat(window: u32) -> Self {
@@ -42,13 +42,13 @@ impl Mode {
         if levels == Levels::FLAT {
             Mode::flat(window)
         } else {
-            Mode(Self::CROWD | levels.bits() << 8 | u64::from(window))
+            Mode(Self::GROUPS | levels.bits() << 8 | u64::from(window))
         }
     }
 
     #[inline]
     pub(super) const fn is_flat(self) -> bool {
-        self.0 & Self::CROWD == 0
+        self.0 & Self::GROUPS == 0
     }
 
     #[inline]

@@ -19,7 +19,7 @@ fn a_constant_counter_is_like_one_that_was_built() {
 }
 
 #[test]
-fn modes_say_what_they_were_told() {
+fn modes_keep_levels_and_window() {
     for window in [0, 8, 30] {
         let flat = Mode::new(Next { levels: Levels::FLAT, window });
         assert!(flat.is_flat() && flat.window() == window && flat.levels() == Levels::FLAT);
@@ -45,7 +45,7 @@ fn looks_follow_the_multiples_and_nothing_else() {
 }
 
 #[test]
-fn it_starts_where_told_and_gives_as_many_as_asked_for() {
+fn it_starts_at_the_given_number_and_gives_the_count_asked_for() {
     for policy in [Policy::Measured, Policy::Restless, Policy::Stay(groups_of(&[1, 2]))] {
         let counter = Counter::builder().start_at(500).policy(policy).build();
         assert_eq!(counter.next_many(0), 500..500);

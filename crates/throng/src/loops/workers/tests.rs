@@ -14,9 +14,9 @@ fn wait_until(happened: impl Fn() -> bool) {
 }
 
 /// Returns the number of workers, and the number of idle ones.
-fn crew() -> (usize, usize) {
-    let crew = lock(&Workers::of_program().team().list);
-    (crew.len(), crew.iter().filter(|worker| !worker.is_engaged.load(Relaxed)).count())
+fn workers_and_idle() -> (usize, usize) {
+    let workers = lock(&Workers::of_program().team().list);
+    (workers.len(), workers.iter().filter(|worker| !worker.is_engaged.load(Relaxed)).count())
 }
 
 fn together(helpers: usize, work: &(dyn Fn() + Sync)) {
@@ -32,11 +32,11 @@ fn workers_come_are_kept_and_leave() {
         wait_until(|| come.load(SeqCst).is_multiple_of(6));
     };
     Workers::of_program().together(5, &|| false, &|| {});
-    assert_eq!(crew(), (0, 0), "no thread is started when nothing is left to do");
+    assert_eq!(workers_and_idle(), (0, 0), "no thread is started when nothing is left to do");
     for round in 1..=20 {
         together(5, &meet);
         assert_eq!(come.load(SeqCst), 6 * round, "each of six does it once");
-        assert_eq!(crew(), (5, 5), "the same five in every round");
+        assert_eq!(workers_and_idle(), (5, 5), "the same five in every round");
     }
 
     // A caller that unwinds waits for the workers that have begun.
@@ -63,32 +63,32 @@ fn workers_come_are_kept_and_leave() {
             panic!("no caller sees this");
         }
     });
-    assert_eq!(crew(), (5, 5));
+    assert_eq!(workers_and_idle(), (5, 5));
 
     // A loop within a loop has no more threads than cores.
     let cores = Topology::here().processors();
     together(0, &|| together(5 + cores, &|| {}));
-    assert!(crew().0 <= 5_usize.max(cores));
+    assert!(workers_and_idle().0 <= 5_usize.max(cores));
 
-    wait_until(|| crew().0 == 0);
+    wait_until(|| workers_and_idle().0 == 0);
     come.store(0, SeqCst);
     together(5, &meet);
     assert_eq!(come.load(SeqCst), 6, "others come in their place");
 }
 
-/// Both sides sleep in turn, for so long that the time to their next look is long.
+/// Both sides sleep in turn, until the time to their next look is long.
 #[test]
 fn calls_and_ends_wake() {
     let asleep = Duration::from_millis(150);
     let settings =
         Settings { most: 1, thread_name: "test".to_owned(), stack_size: None, on_start: None };
-    let crew = Arc::new(Workers::new(Some(settings)));
+    let workers = Arc::new(Workers::new(Some(settings)));
     let caller = thread::current().id();
     let run = || {
         let late = Mutex::new(Duration::ZERO);
         let begun = Instant::now();
         let has_come = AtomicBool::new(false);
-        crew.together(1, &|| true, &|| {
+        workers.together(1, &|| true, &|| {
             if thread::current().id() == caller {
                 wait_until(|| has_come.load(SeqCst));
             } else {
@@ -114,7 +114,7 @@ fn calls_and_ends_wake() {
     assert!(call < asleep / 10 && end < asleep / 10, "calls and ends are late: {runs:?}");
     let begun = Instant::now();
     thread::sleep(2 * asleep);
-    crew.end();
+    workers.end();
     assert!(begun.elapsed() < 3 * asleep, "the end is late: {:?}", begun.elapsed());
 }
 
@@ -145,18 +145,18 @@ fn a_worker_is_idle_before_it_says_that_its_job_is_done() {
 fn a_worker_is_idle_when_its_loop_is_over() {
     let settings =
         Settings { most: 9, thread_name: "test".to_owned(), stack_size: None, on_start: None };
-    let crew = Arc::new(Workers::new(Some(settings)));
+    let workers = Arc::new(Workers::new(Some(settings)));
     let caller = thread::current().id();
     for round in 0..50_000 {
-        crew.together(1, &|| true, &|| {
+        workers.together(1, &|| true, &|| {
             if thread::current().id() == caller {
                 // The other one comes, or this one takes its job back.
                 (0..round % 1000).for_each(|_| spin_loop());
             }
         });
-        assert_eq!(lock(&crew.team().list).len(), 1, "round {round}");
+        assert_eq!(lock(&workers.team().list).len(), 1, "round {round}");
     }
-    crew.end();
+    workers.end();
 }
 
 #[test]
@@ -171,9 +171,9 @@ fn a_worker_with_a_job_stays() {
 
 #[test]
 fn a_thread_is_not_started_for_a_job_that_was_taken_back() {
-    let crew = Arc::new(Workers::new(None));
+    let workers = Arc::new(Workers::new(None));
     let worker = Arc::new(Worker::engaged(1));
-    worker.ring(&crew);
+    worker.ring(&workers);
     assert!(!worker.is_started.load(Relaxed));
 }
 
@@ -183,9 +183,9 @@ fn the_number_of_threads_has_a_limit() {
     assert!(most == MOST || most == MOST_FOR_A_CORE * Topology::here().processors());
     assert_eq!([0, 1, MOST, most, most + 1].map(capped), [0, 1, MOST, most, most]);
     // All callers together have no more: their threads meet in no loop.
-    let crew = Workers::new(None);
-    let team = crew.team();
-    let engaged = [200, 200, usize::MAX].map(|helpers| crew.engage(team, helpers).len());
+    let workers = Workers::new(None);
+    let team = workers.team();
+    let engaged = [200, 200, usize::MAX].map(|helpers| workers.engage(team, helpers).len());
     assert_eq!(engaged.iter().sum::<usize>(), most);
     assert_eq!(lock(&team.list).len(), most);
 }

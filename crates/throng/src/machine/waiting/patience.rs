@@ -12,7 +12,7 @@ use crate::topology::Topology;
 /// use throng::machine::Patience;
 ///
 /// let hurried = Patience::default().spin(Duration::from_millis(1));
-/// assert!(hurried.spin > Patience::CROWDED.spin);
+/// assert!(hurried.spin > Patience::OVERSUBSCRIBED.spin);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -32,21 +32,21 @@ impl Patience {
     /// For threads that have a core each. It spins for the time of several transfers of a cache
     /// line, or of a system call or two. It does not yield, because a thread that yields to a
     /// neighbour gets its core back after milliseconds.
-    pub const ROOMY: Patience = Patience {
+    pub const DEDICATED: Patience = Patience {
         spin: Duration::from_micros(20),
         yielding: Duration::ZERO,
         most_awake: Duration::from_micros(200),
     };
 
     /// For more threads than cores: a waiting thread may keep the awaited one from running.
-    pub const CROWDED: Patience = Patience {
+    pub const OVERSUBSCRIBED: Patience = Patience {
         spin: Duration::ZERO,
         yielding: Duration::from_micros(50),
         most_awake: Duration::from_micros(500),
     };
 
-    /// For any number of threads: like [`ROOMY`](Patience::ROOMY) at first, then like
-    /// [`CROWDED`](Patience::CROWDED).
+    /// For any number of threads: like [`DEDICATED`](Patience::DEDICATED) at first, then like
+    /// [`OVERSUBSCRIBED`](Patience::OVERSUBSCRIBED).
     pub const UNKNOWN: Patience = Patience {
         spin: Duration::from_micros(20),
         yielding: Duration::from_micros(80),
@@ -81,7 +81,11 @@ impl Patience {
     /// Returns the patience for `threads` threads that wait for each other on this machine.
     #[must_use]
     pub fn for_threads(threads: usize) -> Self {
-        if threads > Topology::here().processors() { Patience::CROWDED } else { Patience::ROOMY }
+        if threads > Topology::here().processors() {
+            Patience::OVERSUBSCRIBED
+        } else {
+            Patience::DEDICATED
+        }
     }
 
     setters!(const fn spin: Duration, yielding: Duration, most_awake: Duration);

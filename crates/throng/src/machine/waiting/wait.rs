@@ -239,11 +239,13 @@ mod tests {
     #[test]
     fn a_wait_whose_yield_took_long_sleeps() {
         let cores = BusyCores::oversubscribed();
-        let wait =
-            || Wait { preemptions: Some(0), ..Wait::new(Patience::CROWDED, Watch::Cores(&cores)) };
+        let wait = || Wait {
+            preemptions: Some(0),
+            ..Wait::new(Patience::OVERSUBSCRIBED, Watch::Cores(&cores))
+        };
         let mut short = wait();
         short.judge_yield(LONG_YIELD);
-        assert_eq!((short.patience, cores.are_busy()), (Patience::CROWDED, false));
+        assert_eq!((short.patience, cores.are_busy()), (Patience::OVERSUBSCRIBED, false));
         if usage::preemptions() > Some(0) {
             let mut long = wait();
             long.judge_yield(2 * LONG_YIELD);
@@ -277,8 +279,11 @@ mod tests {
                 scope.spawn(|| {
                     let since = Some(*start - Duration::from_secs(1));
                     let next_sleep = Some(Duration::from_secs(20));
-                    let mut wait =
-                        Wait { since, next_sleep, ..Wait::new(Patience::CROWDED, Watch::Nothing) };
+                    let mut wait = Wait {
+                        since,
+                        next_sleep,
+                        ..Wait::new(Patience::OVERSUBSCRIBED, Watch::Nothing)
+                    };
                     wait.sleeps(word.atomic(), 0, None, false);
                 });
                 let is_counted = || sleepers(word.atomic()).load(Ordering::SeqCst) != 0;

@@ -76,7 +76,11 @@ impl<T> Pool<T> {
     /// Returns an empty pool.
     #[must_use]
     pub const fn new() -> Self {
-        Pool { leaves: Leaves::none_yet(), idle: Idle::of_nobody(), shape: PoolShape::DEFAULT }
+        Pool {
+            leaves: Leaves::none_yet(),
+            idle: Idle::of_no_processor(),
+            shape: PoolShape::DEFAULT,
+        }
     }
 
     /// Pushes a job. Never waits.

@@ -7,7 +7,7 @@
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use super::policy::Mood;
+use super::policy::Streaks;
 use super::state::{Role, State};
 use crate::classic::counter::diffracting::Side;
 use crate::lock::{Guarded, McsLock};
@@ -29,7 +29,7 @@ pub(super) struct Counter {
     pub(super) next: u64,
     /// If the node is draining: one past the last ordinal that it may hand out.
     pub(super) limit: u64,
-    pub(super) mood: Mood,
+    pub(super) streaks: Streaks,
 }
 
 impl<M: Machine> Node<M> {
