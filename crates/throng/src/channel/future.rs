@@ -15,6 +15,12 @@ impl<T> Sender<T> {
     ///
     /// It can be dropped at any time: see [`SendFuture`].
     ///
+    /// ```
+    /// let (sender, receiver) = throng::channel::bounded(1);
+    /// futures_lite::future::block_on(async { sender.send_async('a').await }).unwrap();
+    /// assert_eq!(receiver.recv(), Ok('a'));
+    /// ```
+    ///
     /// # Errors
     /// The future returns the message if all receivers have been dropped.
     pub fn send_async(&self, message: T) -> SendFuture<'_, T> {
@@ -26,6 +32,13 @@ impl<T> Receiver<T> {
     /// Returns a future that receives a message when there is one.
     ///
     /// It can be dropped at any time: see [`RecvFuture`].
+    ///
+    /// ```
+    /// let (sender, receiver) = throng::channel::unbounded();
+    /// sender.send('a').unwrap();
+    /// let received = futures_lite::future::block_on(async { receiver.recv_async().await });
+    /// assert_eq!(received, Ok('a'));
+    /// ```
     ///
     /// # Errors
     /// The future returns an error if the channel is empty and all senders have been dropped.

@@ -20,6 +20,12 @@ impl<T> Receiver<T> {
     }
 
     /// Returns an iterator that receives until the channel is empty. Never waits.
+    ///
+    /// ```
+    /// let (sender, receiver) = throng::channel::unbounded();
+    /// (1..=4).for_each(|number| sender.send(number).unwrap());
+    /// assert_eq!(receiver.try_iter().sum::<u32>(), 10);
+    /// ```
     pub fn try_iter(&self) -> TryIter<'_, T> {
         TryIter { receiver: self }
     }

@@ -52,6 +52,15 @@ impl<T> Receiver<T> {
 
     /// Receives a message. Waits while the channel is empty.
     ///
+    /// ```
+    /// use throng::channel::{RecvError, unbounded};
+    ///
+    /// let (sender, receiver) = unbounded();
+    /// sender.send(7).unwrap();
+    /// drop(sender);
+    /// assert_eq!((receiver.recv(), receiver.recv()), (Ok(7), Err(RecvError)));
+    /// ```
+    ///
     /// # Errors
     /// If the channel is empty and all senders have been dropped.
     #[inline(always)]
@@ -61,13 +70,24 @@ impl<T> Receiver<T> {
 
     /// Receives a message. Waits for one, but not longer than `timeout`.
     ///
+    /// ```
+    /// use std::time::Duration;
+    /// use throng::channel::{RecvTimeoutError, unbounded};
+    ///
+    /// let (sender, receiver) = unbounded::<u32>();
+    /// let late = receiver.recv_timeout(Duration::from_millis(1));
+    /// assert_eq!(late, Err(RecvTimeoutError::Timeout));
+    /// # drop(sender);
+    /// ```
+    ///
     /// # Errors
     /// If the time is over, or the channel is empty and all senders have been dropped.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.link.recv_timeout(timeout).map_err(RecvTimeoutError::of)
     }
 
-    /// Receives a message. Waits for one, but not longer than until `deadline`.
+    /// Receives a message. Waits for one, but not longer than until `deadline`. Otherwise like
+    /// [`recv_timeout`](Receiver::recv_timeout).
     ///
     /// # Errors
     /// If the time is over, or the channel is empty and all senders have been dropped.
