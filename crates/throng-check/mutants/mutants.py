@@ -288,9 +288,27 @@ def make_tree(mutants):
 # Builds ----------------------------------------------------------------------------------------------------------
 
 
+def has_miri():
+    command = ["cargo", "+nightly", "miri", "--version"]
+    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
+# The tests of small.rs, as `crates/throng/miri` runs them.
+MIRI = """\
+#!/usr/bin/env bash
+cd "{tree}" || exit 1
+source crates/throng/tests/small.sh
+make_small_package "{folder}"
+export MIRIFLAGS="-Zmiri-permissive-provenance -Zmiri-ignore-leaks -Zmiri-num-cpus=8 -Zmiri-env-forward={variable}"
+export CARGO_TARGET_DIR="{folder}/target" RUSTFLAGS=-Awarnings
+exec cargo +nightly miri test --quiet --offline --manifest-path "{folder}/Cargo.toml" --test small -- --format pretty "$@"
+"""
+
+
 def build(programs, folder, explain):
     """Builds test programs and copies them to `folder`. Returns their files."""
-    tests = [argument for program in sorted(programs) if program != "lib" for argument in ("--test", program)]
+    of_cargo = sorted(programs - {"miri"})
+    tests = [argument for program in of_cargo if program != "lib" for argument in ("--test", program)]
     command = [
         "cargo", "test", "--locked", "-p", "throng", "-p", "throng-check", "--all-features", "--no-run",
         "--message-format=json", *(["--lib"] if "lib" in programs else []), *tests,
@@ -317,7 +335,7 @@ def build(programs, folder, explain):
                 found[name] = (message["executable"], str(Path(message["manifest_path"]).parent))
     if built.returncode != 0:
         raise Mistake("the mutants cannot be built\n" + "\n".join(explain(error) for error in errors))
-    missing = set(programs) - set(found)
+    missing = set(of_cargo) - set(found)
     if missing:
         raise Mistake(f"no test programs of these names: {', '.join(sorted(missing))}")
     folder.mkdir(parents=True, exist_ok=True)
@@ -326,6 +344,11 @@ def build(programs, folder, explain):
         (folder / name).unlink(missing_ok=True)
         shutil.copy2(file, folder / name)
         found[name] = (folder / name, directory)
+    if "miri" in programs:
+        script = folder / "miri"
+        script.write_text(MIRI.format(tree=TREE, folder=folder / "small", variable=VARIABLE))
+        script.chmod(0o755)
+        found["miri"] = (script, str(TREE))
     return found
 
 
@@ -483,7 +506,7 @@ def table(mutants, verdicts):
             if mutant.equivalent is not None:
                 by, seconds = f"equivalent: {mutant.equivalent}", ""
             else:
-                verdict = verdicts[mutant.name]
+                verdict = verdicts.get(mutant.name, Verdict("skipped", "not run: no Miri"))
                 by, seconds = f"`{verdict.by}`", f"{verdict.seconds:.1f}"
                 if verdict.state == "survived":
                     by = f"**survived**; {mutant.known}" if mutant.known else "**survived**"
@@ -566,6 +589,10 @@ def check_baseline(suites, programs, budget, jobs):
 def run_all(everything, mutants, arguments):
     """Builds and runs the mutants. Returns the verdicts by name."""
     run = [mutant for mutant in mutants if mutant.equivalent is None]
+    of_miri = [m for m in run if any(commands_of(suite)[0] == "miri" for suite in m.suites)]
+    if of_miri and not has_miri():
+        print(f"skipped, no nightly toolchain with Miri: {', '.join(m.name for m in of_miri)}")
+        run = [mutant for mutant in run if mutant not in of_miri]
     if not run:
         return {}
     # Of all lists: other choices need no other build.
@@ -618,7 +645,7 @@ def main():
     failed = [m for m in survivors if m.known is None]
     known = len(survivors) - len(failed)
     killed = len(verdicts) - len(survivors)
-    equivalent = len(mutants) - len(verdicts)
+    equivalent = sum(mutant.equivalent is not None for mutant in mutants)
     counts = (f"{killed} passed, {len(failed)} failed, {known} known to survive, {equivalent} equivalent")
     for mutant in mutants:
         if mutant.known and mutant not in survivors:

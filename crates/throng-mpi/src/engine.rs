@@ -14,6 +14,15 @@
 //! need it, and have waited for the whole patience as well, then fail.
 //!
 //! So a rank exchanges messages with all ranks only when one is missed, and when it leaves.
+//!
+//! # Why no packet is on its way when the communicator is freed
+//!
+//! MPI numbers the messages of a communicator, and may give the next communicator the identity of one that was freed. A
+//! packet that arrives later than that would take the place of one of the next structure, which is then lost. So ranks
+//! leave in two steps. A rank that learns that all have left ([`Packet::AllLeft`]) sends nothing more, and tells
+//! rank 0 how many packets it has sent, and again after each packet that it still receives ([`Packet::Quiet`]). When
+//! the two sums are equal, all packets have been received, and rank 0 ends it ([`Packet::Over`]). If that does
+//! not happen within the patience, because a rank died in between, the communicator is never freed.
 
 use crate::error::Error;
 use crate::link::Link;
@@ -56,6 +65,8 @@ pub(crate) struct Engine<L, P> {
     heard_ns: u64,
     /// The time when a thread last looked for packets.
     looked_ns: u64,
+    /// The packets sent to, and received from, other ranks, but for [`Packet::Quiet`] and [`Packet::Over`].
+    traffic: Traffic,
 }
 
 /// A rank that is silent, as another has reported.
@@ -66,6 +77,13 @@ struct Missed {
     reported_ns: u64,
 }
 
+/// Numbers of packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Traffic {
+    sent: u64,
+    received: u64,
+}
+
 /// The progress of leaving.
 #[derive(Debug)]
 struct Leave {
@@ -74,7 +92,13 @@ struct Leave {
     /// At rank 0: the ranks that have left, and their number.
     have_left: Vec<bool>,
     count: u32,
-    all_left: bool,
+    /// The time when this rank learned that all have left; at rank 0, when it last looked before that.
+    all_left_ns: Option<u64>,
+    /// The last report of this rank to rank 0. At rank 0, in `quiet`: the last report of each other rank.
+    reported: Option<Traffic>,
+    quiet: Vec<Option<Traffic>>,
+    /// Whether no packet is on its way any more.
+    over: bool,
     /// At rank 0, all ranks that have not left; elsewhere rank 0. Empty before this rank has left.
     watch: Watch,
 }
@@ -112,6 +136,7 @@ impl<L: Link, P: Part> Engine<L, P> {
             failed: None,
             heard_ns: 0,
             looked_ns: 0,
+            traffic: Traffic::default(),
         }
     }
 
@@ -148,6 +173,7 @@ impl<L: Link, P: Part> Engine<L, P> {
                     self.heard_ns = now_ns;
                     self.hear(from);
                     if let Some(packet) = Packet::decode(&words, self.nonce) {
+                        self.traffic.received += u64::from(packet.counts());
                         self.on(from, packet, now_ns);
                     }
                 }
@@ -173,6 +199,7 @@ impl<L: Link, P: Part> Engine<L, P> {
                 self.tell_all(Packet::Missed(rank, silent_for.as_nanos() as u64));
             }
         }
+        self.settle();
         any
     }
 
@@ -202,6 +229,17 @@ impl<L: Link, P: Part> Engine<L, P> {
     /// there is one. Must be called after a look that found nothing; asks needed ranks for signs of
     /// life.
     pub(crate) fn why_not_wait(&mut self, need: Need, since_ns: u64, now_ns: u64) -> Option<Error> {
+        if need == Need::Leave
+            && let Some(all_left_ns) = self.leave.all_left_ns
+        {
+            let patience_ns = self.watch.quarter_ns().saturating_mul(4);
+            if now_ns.saturating_sub(all_left_ns.max(since_ns)) >= patience_ns {
+                // The structure is at its end, but a packet may still be on its way.
+                self.abandon();
+                self.leave.over = true;
+            }
+            return None;
+        }
         if self.failed.is_some() {
             return self.failed.clone();
         }
@@ -260,9 +298,32 @@ impl<L: Link, P: Part> Engine<L, P> {
         }
     }
 
-    /// Returns whether all ranks have left and everything is sent, so that this rank may stop.
+    /// Returns whether all ranks have left, everything is sent and everything has arrived, so that this rank may stop.
     pub(crate) fn is_over(&mut self) -> bool {
-        self.leave.all_left && self.link.is_flushed().unwrap_or(true)
+        self.leave.over && self.link.is_flushed().unwrap_or(true)
+    }
+
+    /// Tells rank 0 what this rank has sent and received, if all ranks have left. Rank 0 compares the sums.
+    fn settle(&mut self) {
+        if self.leave.all_left_ns.is_none() || self.leave.over {
+            return;
+        }
+        if self.rank != 0 {
+            if self.leave.reported.replace(self.traffic) != Some(self.traffic) {
+                self.send(0, Packet::Quiet(self.traffic.sent, self.traffic.received));
+            }
+            return;
+        }
+        let mut all = self.traffic;
+        for quiet in &self.leave.quiet[1..] {
+            let Some(of_rank) = quiet else { return };
+            all.sent += of_rank.sent;
+            all.received += of_rank.received;
+        }
+        if all.sent == all.received {
+            self.tell_all(Packet::Over);
+            self.leave.over = true;
+        }
     }
 
     /// Reports to the ranks that may wait for this one that it cannot continue. Does not free MPI's
@@ -305,7 +366,13 @@ impl<L: Link, P: Part> Engine<L, P> {
             }
             Packet::Leaving(rounds) => self.has_left(from, rounds),
             Packet::Last(rank, rounds) => self.ends_after(rank, rounds),
-            Packet::AllLeft => self.leave.all_left = true,
+            Packet::AllLeft => self.leave.all_left_ns = Some(now_ns),
+            Packet::Quiet(sent, received) => {
+                if let Some(quiet) = self.leave.quiet.get_mut(from as usize) {
+                    *quiet = Some(Traffic { sent, received });
+                }
+            }
+            Packet::Over => self.leave.over = true,
             Packet::Gone(rank) => self.fail(Error::Gone { rank }),
         }
     }
@@ -344,8 +411,9 @@ impl<L: Link, P: Part> Engine<L, P> {
             self.tell_all(Packet::Last(rank, rounds));
         }
         if self.leave.count == self.ranks {
-            self.leave.all_left = true;
             self.tell_all(Packet::AllLeft);
+            self.leave.all_left_ns = Some(self.looked_ns);
+            self.settle();
         }
     }
 
@@ -363,6 +431,13 @@ impl<L: Link, P: Part> Engine<L, P> {
     }
 
     fn send(&mut self, rank: u32, packet: Packet) {
+        if packet.counts() {
+            if self.leave.all_left_ns.is_some() {
+                // Nothing waits for it.
+                return;
+            }
+            self.traffic.sent += 1;
+        }
         if let Err(error) = self.link.send(rank, packet.encode(self.nonce)) {
             self.fail(error);
         }
@@ -380,7 +455,17 @@ impl Leave {
         let watch =
             if rank == 0 { Watch::new(1..ranks, patience) } else { Watch::new([0], patience) };
         let have_left = vec![false; of_rank_0 as usize];
-        Leave { left: false, have_left, count: 0, all_left: false, watch }
+        let quiet = vec![None; of_rank_0 as usize];
+        Leave {
+            left: false,
+            have_left,
+            count: 0,
+            all_left_ns: None,
+            reported: None,
+            quiet,
+            over: false,
+            watch,
+        }
     }
 }
 

@@ -166,6 +166,9 @@ impl Link for MpiLink {
     }
 
     fn is_flushed(&mut self) -> Result<bool, Error> {
+        if self.abandoned {
+            return Ok(true);
+        }
         while let Some((request, _)) = self.on_the_way.front_mut() {
             if !is_done(request)? {
                 return Ok(false);

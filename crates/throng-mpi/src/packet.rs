@@ -27,6 +27,11 @@ pub(crate) enum Packet {
     Last(u32, u64),
     /// From rank 0: all ranks have left, none needs to serve.
     AllLeft,
+    /// To rank 0, after `AllLeft`: the sender sends nothing else any more. The numbers of packets that it has sent, and
+    /// received so far. `Quiet` and `Over` do not count.
+    Quiet(u64, u64),
+    /// From rank 0: all packets have been received. This is the last one.
+    Over,
     /// This rank cannot continue.
     Gone(u32),
     /// The sender depends on this rank, which has been silent for this many nanoseconds.
@@ -41,10 +46,17 @@ const LAST: u64 = 5;
 const ALL_LEFT: u64 = 6;
 const GONE: u64 = 7;
 const MISSED: u64 = 8;
+const QUIET: u64 = 9;
+const OVER: u64 = 10;
 
 impl Packet {
+    /// Returns whether it is one of the packets that ranks count to find out whether all have been received.
+    pub(crate) fn counts(self) -> bool {
+        !matches!(self, Packet::Quiet(..) | Packet::Over)
+    }
+
     /// Returns the packet as words. `nonce` is the structure's: packets left over from another one
-    /// that used the same communicator are recognised by it.
+    /// that used the same communicator are recognised by it. There are none unless a rank was given up.
     pub(crate) fn encode(self, nonce: u64) -> Words {
         match self {
             Packet::To(address, message) => {
@@ -56,6 +68,8 @@ impl Packet {
             Packet::Leaving(rounds) => [nonce, LEAVING, rounds, 0, 0, 0],
             Packet::Last(rank, rounds) => [nonce, LAST, rank.into(), rounds, 0, 0],
             Packet::AllLeft => [nonce, ALL_LEFT, 0, 0, 0, 0],
+            Packet::Quiet(sent, received) => [nonce, QUIET, sent, received, 0, 0],
+            Packet::Over => [nonce, OVER, 0, 0, 0, 0],
             Packet::Gone(rank) => [nonce, GONE, rank.into(), 0, 0, 0],
             Packet::Missed(rank, silent_ns) => [nonce, MISSED, rank.into(), silent_ns, 0, 0],
         }
@@ -75,6 +89,8 @@ impl Packet {
             LEAVING => Packet::Leaving(a),
             LAST => Packet::Last(a.try_into().ok()?, b),
             ALL_LEFT => Packet::AllLeft,
+            QUIET => Packet::Quiet(a, b),
+            OVER => Packet::Over,
             GONE => Packet::Gone(a.try_into().ok()?),
             MISSED => Packet::Missed(a.try_into().ok()?, b),
             _ => return None,
@@ -99,6 +115,8 @@ mod tests {
             Packet::Leaving(u64::MAX),
             Packet::Last(3, 4),
             Packet::AllLeft,
+            Packet::Quiet(7, u64::MAX),
+            Packet::Over,
             Packet::Gone(5),
             Packet::Missed(6, u64::MAX),
         ] {

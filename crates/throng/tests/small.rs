@@ -4,10 +4,11 @@
 use std::cell::UnsafeCell;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Relaxed};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use throng::machine::{Line, Native, Patience, Place, WayOut, Word};
 use throng::structures::counter::Gathering;
 use throng::structures::counter::gathering::Levels;
 use throng::{Barrier, Counter, Pool, Queue, for_each_index};
@@ -231,4 +232,36 @@ fn loops_call_every_index_once_and_pass_panics_on() {
         for_each_index(0..length, THREADS as usize, |index| assert_ne!(index, length / 2));
     }));
     assert!(end.is_err());
+}
+
+/// Two threads signal each other by turns and sleep at once. A wake-up is lost if the thread that sends it reads that no
+/// thread sleeps, and the thread that falls asleep reads the old word. Then the sleep ends by its timer, after 20 ms.
+/// Miri lets loads read old values, and its clock counts what is executed: a turn takes much less than a millisecond.
+#[test]
+fn no_wake_up_is_lost_to_an_old_value() {
+    let words = [0, 1].map(|_| Line::word::<Native>(0, Place::named("turn")));
+    let turns = if cfg!(miri) { 100 } else { 1_000 };
+    let slowest = thread::scope(|scope| {
+        let threads = [0, 1].map(|me| {
+            let words = &words;
+            scope.spawn(move || {
+                let (cpu, way_out) = (Native::cpu(), WayOut::none().patience(Patience::NONE));
+                let mut slowest = Duration::ZERO;
+                for turn in 1..=turns {
+                    if me == 0 {
+                        words[0].signal(turn);
+                    }
+                    let start = Instant::now();
+                    words[1 - me].sleep_while(&cpu, Acquire, &way_out, |seen| seen < turn);
+                    slowest = slowest.max(start.elapsed());
+                    if me == 1 {
+                        words[1].signal(turn);
+                    }
+                }
+                slowest
+            })
+        });
+        threads.map(|thread| thread.join().expect("no turn panics")).into_iter().max()
+    });
+    assert!(!cfg!(miri) || slowest < Some(Duration::from_millis(15)), "{slowest:?}");
 }

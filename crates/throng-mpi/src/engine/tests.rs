@@ -20,9 +20,13 @@ const PATIENCE: Duration = Duration::from_micros(1_000);
 /// The packets in flight to each rank.
 type Network = Rc<RefCell<Vec<VecDeque<(u32, Words)>>>>;
 
+/// Pairs of sender and receiver whose packets do not arrive for now.
+type Held = Rc<RefCell<Vec<(u32, u32)>>>;
+
 struct Wire {
     me: u32,
     network: Network,
+    held: Held,
     sent: u64,
 }
 
@@ -34,7 +38,10 @@ impl Link for Wire {
     }
 
     fn receive(&mut self) -> Result<Option<(u32, Words)>, Error> {
-        Ok(self.network.borrow_mut()[self.me as usize].pop_front())
+        let inbox = &mut self.network.borrow_mut()[self.me as usize];
+        let held = self.held.borrow();
+        let first = inbox.iter().position(|&(from, _)| !held.contains(&(from, self.me)));
+        Ok(first.and_then(|first| inbox.remove(first)))
     }
 
     fn is_flushed(&mut self) -> Result<bool, Error> {
@@ -47,6 +54,8 @@ impl Link for Wire {
 /// The ranks, the time, and the ranks that are stopped.
 struct Cluster<P> {
     engines: Vec<Engine<Wire, P>>,
+    network: Network,
+    held: Held,
     now_ns: u64,
     stopped: Vec<u32>,
 }
@@ -55,11 +64,13 @@ impl<P: Part> Cluster<P> {
     fn of(ranks: u32, part: impl Fn(u32) -> P) -> Self {
         let network = Network::default();
         network.borrow_mut().resize(ranks as usize, VecDeque::new());
+        let held = Held::default();
         let engine = |me| {
-            let wire = Wire { me, network: Rc::clone(&network), sent: 0 };
+            let wire = Wire { me, network: Rc::clone(&network), held: Rc::clone(&held), sent: 0 };
             Engine::new(wire, (me, ranks), 99, part(me), PATIENCE)
         };
-        Cluster { engines: (0..ranks).map(engine).collect(), now_ns: 0, stopped: Vec::new() }
+        let engines = (0..ranks).map(engine).collect();
+        Cluster { engines, network, held, now_ns: 0, stopped: Vec::new() }
     }
 
     /// Lets all running ranks look, some time later.
@@ -283,7 +294,59 @@ fn it_is_over_when_all_have_left_in_any_order() {
             cluster.pass();
             cluster.pass();
         }
+        cluster.pass();
+        cluster.pass();
         assert!(cluster.engines.iter_mut().all(Engine::is_over), "{order:?}");
+    }
+}
+
+#[test]
+fn no_rank_is_over_while_a_packet_is_on_its_way() {
+    for kind in KINDS {
+        for held in (0..4).flat_map(|from| (0..4).map(move |to| (from, to))) {
+            let mut cluster = Cluster::barrier(kind, 4);
+            cluster.held.borrow_mut().push(held);
+            // The last rank never comes. The others send what they can, and leave.
+            (0..3).for_each(|rank| cluster.arrive(rank));
+            cluster.engines.iter_mut().for_each(Engine::leave);
+            for _ in 0..20 {
+                cluster.pass();
+                for rank in 0..4 {
+                    let is_on_its_way = !cluster.network.borrow()[rank].is_empty();
+                    assert!(
+                        !is_on_its_way || !cluster.engines[rank].is_over(),
+                        "{kind:?} {held:?}"
+                    );
+                }
+            }
+            cluster.held.borrow_mut().clear();
+            (0..5).for_each(|_| cluster.pass());
+            assert!(cluster.engines.iter_mut().all(Engine::is_over), "{kind:?} {held:?}");
+            assert!(cluster.network.borrow().iter().all(VecDeque::is_empty));
+        }
+    }
+}
+
+#[test]
+fn a_rank_that_dies_after_all_have_left_holds_up_the_others_for_the_patience_only() {
+    for stopped in 0..3 {
+        let mut cluster = Cluster::barrier(BarrierKind::Dissemination, 3);
+        cluster.engines.iter_mut().for_each(Engine::leave);
+        // Rank 0 learns that all have left, then the others do.
+        for rank in 0..3 {
+            cluster.engines[rank].look(cluster.now_ns);
+        }
+        cluster.stopped = vec![stopped];
+        let left_ns = cluster.now_ns;
+        let running: Vec<usize> = (0..3).filter(|&rank| rank != stopped as usize).collect();
+        while running.iter().any(|&rank| !cluster.engines[rank].is_over()) {
+            cluster.pass();
+            for &rank in &running {
+                let end = cluster.engines[rank].why_not_wait(Need::Leave, 0, cluster.now_ns);
+                assert_eq!(end, None, "all have left");
+            }
+            assert!(cluster.now_ns - left_ns < 2 * PATIENCE.as_nanos() as u64, "{stopped}");
+        }
     }
 }
 
