@@ -250,9 +250,9 @@ mod tests {
 
     #[test]
     fn without_a_wait_and_with_a_single_child_requests_go_up_at_once() {
-        let mut hasty = leaf(4, 0, Waiting::Fixed(0));
+        let mut without_wait = leaf(4, 0, Waiting::Fixed(0));
         assert_eq!(
-            on(&mut hasty, Event::Message(ask(B, 1)), 0),
+            on(&mut without_wait, Event::Message(ask(B, 1)), 0),
             (vec![(ROOT, ask(LEAF, 1))], None)
         );
         let mut single = leaf(3, 1, Waiting::ForEver);
