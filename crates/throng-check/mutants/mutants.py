@@ -346,7 +346,7 @@ def build(programs, folder, explain):
         found[name] = (folder / name, directory)
     if "miri" in programs:
         script = folder / "miri"
-        script.write_text(MIRI.format(tree=TREE, folder=folder / "small", variable=VARIABLE))
+        script.write_text(MIRI.format(tree=TREE, folder=folder / "miri-package", variable=VARIABLE))
         script.chmod(0o755)
         found["miri"] = (script, str(TREE))
     return found

@@ -56,7 +56,6 @@ pub enum Content {
 
 impl Content {
     /// Returns the text as it is sent.
-    #[must_use]
     pub fn text(&self) -> &str {
         match self {
             Content::Own(text) => text,
@@ -71,7 +70,6 @@ impl Answer {
     }
 
     /// Returns an error answer with a sentence for its reader.
-    #[must_use]
     pub fn refusal(status: u16, sentence: impl Into<String>) -> Self {
         let text = format!("{}\n", sentence.into());
         let content = Content::Own(Cow::Owned(text));
@@ -93,7 +91,6 @@ pub struct Site {
 
 impl Site {
     /// Answers a request.
-    #[must_use]
     pub fn answer(&self, request: &Request) -> Answer {
         let host = match request.hosts.as_slice() {
             [host] if self.is_ours(host) => host,
@@ -173,7 +170,6 @@ impl Site {
 }
 
 /// Returns the answer to a body that is too long.
-#[must_use]
 pub fn too_long() -> Answer {
     Answer::refusal(413, format!("A load is no longer than {BODY_BYTES_MAX} bytes."))
 }

@@ -87,7 +87,6 @@ impl Contender {
     }
 
     /// Returns whether this case can be measured with it, and says something new.
-    #[must_use]
     pub fn suits(&self, case: &Case) -> bool {
         let is_bounded = self.kind == Kind::Bounded;
         self.groups.contains(&case.group)
@@ -186,7 +185,6 @@ const PAIRS_AND_TREE: &[Group] = &[Group::Pairs, Group::Tree];
 const TREE: &[Group] = &[Group::Tree];
 
 /// Returns all contenders, ours first.
-#[must_use]
 pub fn all() -> Vec<Contender> {
     use Kind::{Bounded, Jobs, Unbounded};
     let run = Contender::new;
@@ -232,7 +230,6 @@ pub struct Row {
 
 impl Row {
     /// The row of a contender.
-    #[must_use]
     pub fn of(contender: &Contender) -> Self {
         let Contender { name, kind, is_ours, .. } = *contender;
         Row { name: name.to_owned(), kind, is_ours }
