@@ -2,6 +2,7 @@
 
 All mutants are built at once: a copy of the sources has both texts of each changed fragment, and a variable of the
 environment chooses one of them when a test program runs. README.md has the format of the lists.
+One file, because it runs without installation, by Python alone.
 """
 
 import argparse

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use throng::machine::{Line, Machine, Native, Patience, Place, WayOut, Word};
+use throng::machine::{Line, Native, Patience, Place, WayOut, Word};
 use throng::structures::counter::Gathering;
 use throng::structures::counter::gathering::Levels;
 use throng::{Barrier, Counter, Pool, Queue, for_each_index};

@@ -1,4 +1,4 @@
-//! The two locks that the papers' counters are built on.
+//! The two locks of the papers' counters and of the list of waiting tasks.
 //!
 //! - [`BackoffLock`]: test-and-test-and-set with exponential backoff. One word; fast without
 //!   contention, unfair and slow under high contention.

@@ -27,7 +27,7 @@ const ON_A_LINE: usize = 32;
 
 /// All processors that have ever walked the tree.
 #[derive(Debug)]
-pub struct Crowd<M: Machine> {
+pub struct Locations<M: Machine> {
     visitors: PerCpu<Visitor<M>>,
 }
 
@@ -49,8 +49,8 @@ impl<M: Machine> Visitor<M> {
     }
 }
 
-impl<M: Machine> Crowd<M> {
-    /// Returns the crowd of a tree. Each processor can remember a spin for balancers
+impl<M: Machine> Locations<M> {
+    /// Returns the locations for a tree. Each processor can remember a spin for balancers
     /// 0..`balancers`.
     #[must_use]
     pub fn new(balancers: usize) -> Self {
@@ -66,7 +66,7 @@ impl<M: Machine> Crowd<M> {
         let location =
             |id: usize| Line::word::<M>(NOWHERE, Place::named("location").index(id).near(id));
         let visitor = move |id| Visitor { location: location(id), spins: spins(id) };
-        Crowd { visitors: PerCpu::new(visitor) }
+        Locations { visitors: PerCpu::new(visitor) }
     }
 }
 
@@ -77,22 +77,22 @@ pub struct Token<'a, M: Machine> {
     pub cpu: &'a M::Cpu,
     id: usize,
     own: &'a Visitor<M>,
-    crowd: &'a Crowd<M>,
+    locations: &'a Locations<M>,
 }
 
 impl<'a, M: Machine> Token<'a, M> {
     /// Returns a token of `cpu` that may meet others.
     #[inline]
     #[must_use]
-    pub fn new(cpu: &'a M::Cpu, crowd: &'a Crowd<M>) -> Self {
+    pub fn new(cpu: &'a M::Cpu, locations: &'a Locations<M>) -> Self {
         let id = cpu.id();
-        Token { cpu, id, own: crowd.visitors.get(id), crowd }
+        Token { cpu, id, own: locations.visitors.get(id), locations }
     }
 
     /// Returns a token that never meets another, and so needs no id.
     #[inline]
-    pub(super) fn anonymous(cpu: &'a M::Cpu, crowd: &'a Crowd<M>) -> Self {
-        Token { cpu, id: ANONYMOUS, own: crowd.visitors.get(0), crowd }
+    pub(super) fn anonymous(cpu: &'a M::Cpu, locations: &'a Locations<M>) -> Self {
+        Token { cpu, id: ANONYMOUS, own: locations.visitors.get(0), locations }
     }
 
     /// Returns the processor's id.
@@ -125,7 +125,7 @@ impl<'a, M: Machine> Token<'a, M> {
     /// it was.
     #[inline]
     pub fn diffract(&self, other: usize, node: u64) -> bool {
-        self.crowd.visitors.get(other).leave(node)
+        self.locations.visitors.get(other).leave(node)
     }
 
     /// Notes that this token passes the toggle of `node`. Tokens that do not were diffracted.
@@ -144,7 +144,7 @@ impl<'a, M: Machine> Token<'a, M> {
     /// `None` if it never did.
     ///
     /// # Panics
-    /// If the crowd has no room for a spin at `node`.
+    /// If there is no room for a spin at `node`.
     #[inline]
     #[must_use]
     pub fn own_spin(&self, node: u64) -> Option<u32> {
@@ -155,7 +155,7 @@ impl<'a, M: Machine> Token<'a, M> {
     /// Sets the number of polls for a partner at `node`; not 0.
     ///
     /// # Panics
-    /// If the crowd has no room for a spin at `node`.
+    /// If there is no room for a spin at `node`.
     #[inline]
     pub fn set_own_spin(&self, node: u64, spin: u32) {
         self.spin_of(node).store(spin, Relaxed);

@@ -1,14 +1,46 @@
-//! The list of counting methods: one line makes a method known to every check, benchmark and
-//! listing.
+//! What all counters have in common: the trait [`Counting`], the description of a method, and the
+//! parameters to build one.
 
 use std::fmt;
 
-use super::Counting;
-use super::reactive::Policy;
 use crate::ShapeError;
-use crate::classic::lock::MOST_BACKOFF;
-use crate::machine::Machine;
+use crate::lock::MOST_BACKOFF;
+use crate::machine::{Machine, Native};
 use crate::setters::setters;
+
+/// A shared counter on machine `M`.
+///
+/// ```
+/// use throng::structures::counter::{Counting, Hardware};
+/// use throng::machine::Native;
+///
+/// let counter = Hardware::new();
+/// let mut values = [0; 3];
+/// counter.fill_on(&Native::cpu(), &mut values);
+/// assert_eq!(values, [0, 1, 2]);
+/// ```
+pub trait Counting<M: Machine = Native>: Send + Sync {
+    /// Returns the next number, on processor `cpu`.
+    fn next_on(&self, cpu: &M::Cpu) -> u64;
+
+    /// Fills `values` by one call of [`next_on`](Counting::next_on) each. This makes many calls
+    /// behind one dynamic dispatch.
+    fn fill_on(&self, cpu: &M::Cpu, values: &mut [u64]) {
+        for value in values {
+            *value = self.next_on(cpu);
+        }
+    }
+}
+
+impl<M: Machine, C: Counting<M> + ?Sized> Counting<M> for Box<C> {
+    fn next_on(&self, cpu: &M::Cpu) -> u64 {
+        (**self).next_on(cpu)
+    }
+
+    fn fill_on(&self, cpu: &M::Cpu, values: &mut [u64]) {
+        (**self).fill_on(cpu, values);
+    }
+}
 
 /// What a counter promises about the order of its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +150,7 @@ impl Shape {
             spin: 128,
             backoff: MOST_BACKOFF,
             bank: 128,
-            patience: Policy::PAPER.run,
+            patience: PAPER_PATIENCE,
         }
     }
 
@@ -133,14 +165,18 @@ impl Shape {
 
     /// Returns the depth of a tree of this width. By default it has a leaf for every eight
     /// processors, as in DT96, and a depth of at most `deepest`.
-    pub(super) fn tree_depth(&self, deepest: u32) -> Result<u32, ShapeError> {
+    pub(crate) fn tree_depth(&self, deepest: u32) -> Result<u32, ShapeError> {
         let usual = || (self.processors / 8).next_power_of_two().clamp(2, 1 << deepest);
         ShapeError::check_width(self.width.unwrap_or_else(usual))
     }
 }
 
 /// The depth of the deepest tree: 65 536 leaves.
-pub(super) const MAX_DEPTH: u32 = ShapeError::MAX_DEPTH;
+pub(crate) const MAX_DEPTH: u32 = ShapeError::MAX_DEPTH;
+
+/// The number of calls in a row that must agree before a reactive tree changes: the best value of
+/// RDT97 section 5.2.1.
+pub(crate) const PAPER_PATIENCE: u32 = 80;
 
 /// A counting method that can be built for a [`Shape`].
 pub trait Method<M: Machine>: Counting<M> + Sized + 'static {

@@ -29,7 +29,7 @@ use super::Lock;
 use crate::machine::{Cpu, Line, Machine, Native, PerCpu, Place, Word};
 
 /// The value of an empty queue; processor `id` is written as `id + 1`.
-const NOBODY: u64 = 0;
+const NO_PROCESSOR: u64 = 0;
 
 /// A fair lock whose waiting processors spin on lines of their own.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ struct Node<M: Machine> {
 impl<M: Machine> Node<M> {
     fn new(id: usize) -> Line<Self> {
         Line::new::<M>(Place::named("queue node").index(id).near(id), |spot| Node {
-            next: M::Word::new(NOBODY, spot),
+            next: M::Word::new(NO_PROCESSOR, spot),
             waiting: M::Word::new(0, spot),
         })
     }
@@ -69,7 +69,7 @@ impl<M: Machine> McsLock<M> {
 unsafe impl<M: Machine> Lock<M> for McsLock<M> {
     fn new() -> Self {
         McsLock {
-            tail: Line::word::<M>(NOBODY, Place::named("queue tail")),
+            tail: Line::word::<M>(NO_PROCESSOR, Place::named("queue tail")),
             nodes: PerCpu::new(Node::new),
         }
     }
@@ -78,9 +78,9 @@ unsafe impl<M: Machine> Lock<M> for McsLock<M> {
     fn acquire(&self, cpu: &M::Cpu) {
         let me = cpu.id() as u64 + 1;
         let node = self.node(me);
-        node.next.store(NOBODY, Relaxed);
+        node.next.store(NO_PROCESSOR, Relaxed);
         let before = self.tail.swap(me, AcqRel);
-        if before != NOBODY {
+        if before != NO_PROCESSOR {
             node.waiting.store(1, Relaxed);
             self.node(before).next.store(me, Release);
             node.waiting.wait_while(cpu, Acquire, |waiting| waiting == 1);
@@ -92,13 +92,13 @@ unsafe impl<M: Machine> Lock<M> for McsLock<M> {
         let me = cpu.id() as u64 + 1;
         let node = self.node(me);
         let mut behind = node.next.load(Acquire);
-        if behind == NOBODY {
-            if self.tail.compare_exchange(me, NOBODY, Release, Relaxed).is_ok() {
+        if behind == NO_PROCESSOR {
+            if self.tail.compare_exchange(me, NO_PROCESSOR, Release, Relaxed).is_ok() {
                 return;
             }
             // Another processor has swapped itself in but has not yet linked itself to this one.
-            behind = node.next.wait_while(cpu, Acquire, |next| next == NOBODY);
-            if behind == NOBODY {
+            behind = node.next.wait_while(cpu, Acquire, |next| next == NO_PROCESSOR);
+            if behind == NO_PROCESSOR {
                 // Only while a simulated processor that was halted for good is being taken apart.
                 return;
             }
