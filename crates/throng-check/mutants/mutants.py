@@ -289,7 +289,7 @@ def make_tree(mutants):
 
 
 def has_miri():
-    command = ["cargo", "+nightly", "miri", "--version"]
+    command = ["cargo", "+nightly", "miri", "setup"]
     return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
 
@@ -349,6 +349,8 @@ def build(programs, folder, explain):
         script.write_text(MIRI.format(tree=TREE, folder=folder / "miri-package", variable=VARIABLE))
         script.chmod(0o755)
         found["miri"] = (script, str(TREE))
+        if subprocess.run([str(script), "--list"], stdout=subprocess.DEVNULL).returncode != 0:
+            raise Mistake("the tests under Miri cannot be built")
     return found
 
 
@@ -646,9 +648,12 @@ def main():
     known = len(survivors) - len(failed)
     killed = len(verdicts) - len(survivors)
     equivalent = sum(mutant.equivalent is not None for mutant in mutants)
-    counts = (f"{killed} passed, {len(failed)} failed, {known} known to survive, {equivalent} equivalent")
+    skipped = len(mutants) - len(verdicts) - equivalent
+    counts = f"{killed} passed, {len(failed)} failed, {known} known to survive, {equivalent} equivalent"
+    if skipped:
+        counts += f", {skipped} skipped"
     for mutant in mutants:
-        if mutant.known and mutant not in survivors:
+        if mutant.known and mutant.name in verdicts and mutant not in survivors:
             print(f"{mutant.name} is killed now: its line `known` can go")
     print(table(mutants, verdicts))
     if arguments.out:

@@ -19,10 +19,10 @@
 //!
 //! MPI numbers the messages of a communicator, and may give the next communicator the identity of one that was freed. A
 //! packet that arrives later than that would take the place of one of the next structure, which is then lost. So ranks
-//! leave in two steps. A rank that learns that all have left ([`Packet::AllLeft`]) sends nothing more, and tells
-//! rank 0 how many packets it has sent, and again after each packet that it still receives ([`Packet::Quiet`]). When
-//! the two sums are equal, all packets have been received, and rank 0 ends it ([`Packet::Over`]). If that does
-//! not happen within the patience, because a rank died in between, the communicator is never freed.
+//! leave in two steps. A rank that learns that all have left ([`Packet::AllLeft`]) sends only reports to rank 0 from
+//! then on ([`Packet::Quiet`]): how many packets it has sent and received, and again when it has received more.
+//! When the two sums are equal, all packets have been received, and rank 0 ends it ([`Packet::Over`]). If
+//! that does not happen within the patience, because a rank died or gave up in between, the communicator is never freed.
 
 use crate::error::Error;
 use crate::link::Link;
@@ -94,8 +94,9 @@ struct Leave {
     count: u32,
     /// The time when this rank learned that all have left; at rank 0, when it last looked before that.
     all_left_ns: Option<u64>,
-    /// The last report of this rank to rank 0. At rank 0, in `quiet`: the last report of each other rank.
+    /// The last report of this rank to rank 0.
     reported: Option<Traffic>,
+    /// At rank 0: the last report of each other rank.
     quiet: Vec<Option<Traffic>>,
     /// Whether no packet is on its way any more.
     over: bool,
@@ -108,7 +109,7 @@ struct Leave {
 pub(crate) enum Need {
     /// An answer of the structure.
     Part,
-    /// The news that all ranks have left.
+    /// The news that all ranks have left and all packets have been received.
     Leave,
 }
 
@@ -229,6 +230,9 @@ impl<L: Link, P: Part> Engine<L, P> {
     /// there is one. Must be called after a look that found nothing; asks needed ranks for signs of
     /// life.
     pub(crate) fn why_not_wait(&mut self, need: Need, since_ns: u64, now_ns: u64) -> Option<Error> {
+        if let Some(error @ Error::Mpi { .. }) = &self.failed {
+            return Some(error.clone());
+        }
         if need == Need::Leave
             && let Some(all_left_ns) = self.leave.all_left_ns
         {
@@ -300,7 +304,12 @@ impl<L: Link, P: Part> Engine<L, P> {
 
     /// Returns whether all ranks have left, everything is sent and everything has arrived, so that this rank may stop.
     pub(crate) fn is_over(&mut self) -> bool {
-        self.leave.over && self.link.is_flushed().unwrap_or(true)
+        self.leave.over
+            && self.link.is_flushed().unwrap_or_else(|_| {
+                // MPI may still use the buffers.
+                self.abandon();
+                true
+            })
     }
 
     /// Tells rank 0 what this rank has sent and received, if all ranks have left. Rank 0 compares the sums.
@@ -412,6 +421,7 @@ impl<L: Link, P: Part> Engine<L, P> {
         }
         if self.leave.count == self.ranks {
             self.tell_all(Packet::AllLeft);
+            // These packets were counted, and none is from now on.
             self.leave.all_left_ns = Some(self.looked_ns);
             self.settle();
         }
@@ -433,7 +443,7 @@ impl<L: Link, P: Part> Engine<L, P> {
     fn send(&mut self, rank: u32, packet: Packet) {
         if packet.counts() {
             if self.leave.all_left_ns.is_some() {
-                // Nothing waits for it.
+                // Nothing waits for it, and the number of packets sent has been reported.
                 return;
             }
             self.traffic.sent += 1;

@@ -56,7 +56,7 @@ impl Packet {
     }
 
     /// Returns the packet as words. `nonce` is the structure's: packets left over from another one
-    /// that used the same communicator are recognised by it. There are none unless a rank was given up.
+    /// that used the same communicator are recognised by it.
     pub(crate) fn encode(self, nonce: u64) -> Words {
         match self {
             Packet::To(address, message) => {

@@ -235,9 +235,9 @@ fn loops_call_every_index_once_and_pass_panics_on() {
 }
 
 /// Two threads signal each other by turns and sleep at once. A wake-up is lost if the thread that sends it reads that no
-/// thread sleeps, and the thread that falls asleep reads the old word. Then the sleep ends by its timer, after 20 ms.
-/// Miri lets loads read old values, and its clock counts what is executed: a turn takes at most 18 ms, and 27 ms or more if a
-/// wake-up is lost in it. The first turn also starts a thread.
+/// thread sleeps, and the thread that falls asleep reads the old word. Then the sleep ends by its timer, under Miri after
+/// a second. Miri lets loads read old values, and its clock counts what is executed: a turn takes at most 30 ms.
+/// Elsewhere the test only checks that all turns end.
 #[test]
 fn no_wake_up_is_lost_to_an_old_value() {
     let words = [0, 1].map(|_| Line::word::<Native>(0, Place::named("turn")));
@@ -254,9 +254,7 @@ fn no_wake_up_is_lost_to_an_old_value() {
                     }
                     let start = Instant::now();
                     words[1 - me].sleep_while(&cpu, Acquire, &way_out, |seen| seen < turn);
-                    if turn > 1 {
-                        slowest = slowest.max(start.elapsed());
-                    }
+                    slowest = slowest.max(start.elapsed());
                     if me == 1 {
                         words[1].signal(turn);
                     }
@@ -266,5 +264,5 @@ fn no_wake_up_is_lost_to_an_old_value() {
         });
         threads.map(|thread| thread.join().expect("no turn panics")).into_iter().max()
     });
-    assert!(!cfg!(miri) || slowest < Some(Duration::from_millis(22)), "{slowest:?}");
+    assert!(!cfg!(miri) || slowest < Some(Duration::from_millis(500)), "{slowest:?}");
 }

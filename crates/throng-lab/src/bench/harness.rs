@@ -1,5 +1,5 @@
-//! What all benchmarks have in common: their description, the order of their runs, the record of every single number,
-//! and the files that are written.
+//! What all benchmarks have in common: their description, the order of runs that take turns, the record of every single
+//! number, and the files that are written.
 
 use std::path::PathBuf;
 
@@ -66,6 +66,7 @@ pub(crate) fn run<B: Benchmark>(benchmark: &B, files: Files) -> Result<(), Error
     let cells = benchmark.cells(&samples);
     let text = benchmark.text(&setup, &cells);
     let record = Record { benchmark, setup: &setup, summary: &cells, runs: &samples };
+    output::publish(&text, files.json, &record)?;
     if let Some(file) = &files.csv {
         file.write(&benchmark.csv(&samples))?;
     }
@@ -78,7 +79,7 @@ pub(crate) fn run<B: Benchmark>(benchmark: &B, files: Files) -> Result<(), Error
         write("json", &output::json(&record))?;
         write("csv", &benchmark.csv(&samples))?;
     }
-    Ok(output::publish(&text, files.json, &record)?)
+    Ok(())
 }
 
 /// Where the numbers go. All of it is found to be writable before anything is measured.
@@ -90,7 +91,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Opens the file of `--json`, or standard output.
+    /// Opens the file of `--json`, if it was given; `-` is standard output.
     ///
     /// # Errors
     /// When the file cannot be written.

@@ -28,6 +28,8 @@ struct Wire {
     network: Network,
     held: Held,
     sent: u64,
+    cannot_flush: bool,
+    abandoned: bool,
 }
 
 impl Link for Wire {
@@ -45,10 +47,15 @@ impl Link for Wire {
     }
 
     fn is_flushed(&mut self) -> Result<bool, Error> {
+        if self.cannot_flush {
+            return Err(Error::Mpi { call: "MPI_Test", says: "no".into() });
+        }
         Ok(true)
     }
 
-    fn abandon(&mut self) {}
+    fn abandon(&mut self) {
+        self.abandoned = true;
+    }
 }
 
 /// The ranks, the time, and the ranks that are stopped.
@@ -66,7 +73,14 @@ impl<P: Part> Cluster<P> {
         network.borrow_mut().resize(ranks as usize, VecDeque::new());
         let held = Held::default();
         let engine = |me| {
-            let wire = Wire { me, network: Rc::clone(&network), held: Rc::clone(&held), sent: 0 };
+            let wire = Wire {
+                me,
+                network: Rc::clone(&network),
+                held: Rc::clone(&held),
+                sent: 0,
+                cannot_flush: false,
+                abandoned: false,
+            };
             Engine::new(wire, (me, ranks), 99, part(me), PATIENCE)
         };
         let engines = (0..ranks).map(engine).collect();
@@ -306,8 +320,15 @@ fn no_rank_is_over_while_a_packet_is_on_its_way() {
         for held in (0..4).flat_map(|from| (0..4).map(move |to| (from, to))) {
             let mut cluster = Cluster::barrier(kind, 4);
             cluster.held.borrow_mut().push(held);
-            // The last rank never comes. The others send what they can, and leave.
+            // The last rank never comes. The others wait, ask for signs of life, and leave.
             (0..3).for_each(|rank| cluster.arrive(rank));
+            for _ in 0..30 {
+                cluster.pass();
+                let now_ns = cluster.now_ns;
+                for engine in &mut cluster.engines[..3] {
+                    assert_eq!(engine.why_not_wait(Need::Part, 0, now_ns), None, "too early");
+                }
+            }
             cluster.engines.iter_mut().for_each(Engine::leave);
             for _ in 0..20 {
                 cluster.pass();
@@ -323,8 +344,19 @@ fn no_rank_is_over_while_a_packet_is_on_its_way() {
             (0..5).for_each(|_| cluster.pass());
             assert!(cluster.engines.iter_mut().all(Engine::is_over), "{kind:?} {held:?}");
             assert!(cluster.network.borrow().iter().all(VecDeque::is_empty));
+            assert!(cluster.engines.iter().all(|engine| !engine.link.abandoned));
         }
     }
+}
+
+#[test]
+fn a_rank_that_mpi_fails_at_the_end_frees_nothing() {
+    let mut cluster = Cluster::new(Shape::Central, 2);
+    cluster.engines.iter_mut().for_each(Engine::leave);
+    (0..5).for_each(|_| cluster.pass());
+    cluster.engines[1].link.cannot_flush = true;
+    assert!(cluster.engines.iter_mut().all(Engine::is_over));
+    assert!(cluster.engines[1].link.abandoned && !cluster.engines[0].link.abandoned);
 }
 
 #[test]
@@ -332,10 +364,8 @@ fn a_rank_that_dies_after_all_have_left_holds_up_the_others_for_the_patience_onl
     for stopped in 0..3 {
         let mut cluster = Cluster::barrier(BarrierKind::Dissemination, 3);
         cluster.engines.iter_mut().for_each(Engine::leave);
-        // Rank 0 learns that all have left, then the others do.
-        for rank in 0..3 {
-            cluster.engines[rank].look(cluster.now_ns);
-        }
+        // Only rank 0 knows so far.
+        cluster.engines[0].look(cluster.now_ns);
         cluster.stopped = vec![stopped];
         let left_ns = cluster.now_ns;
         let running: Vec<usize> = (0..3).filter(|&rank| rank != stopped as usize).collect();
@@ -347,6 +377,9 @@ fn a_rank_that_dies_after_all_have_left_holds_up_the_others_for_the_patience_onl
             }
             assert!(cluster.now_ns - left_ns < 2 * PATIENCE.as_nanos() as u64, "{stopped}");
         }
+        assert!(cluster.now_ns - left_ns >= PATIENCE.as_nanos() as u64, "{stopped}");
+        // A packet may still be on its way.
+        assert!(running.iter().all(|&rank| cluster.engines[rank].link.abandoned), "{stopped}");
     }
 }
 

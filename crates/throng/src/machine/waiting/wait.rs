@@ -17,8 +17,8 @@ use crate::machine::time::{self, Instant};
 const POLLS_A_LOOK: u32 = 64;
 
 /// The longest first sleep without a look at the way out. Later sleeps take twice as long each, up
-/// to [`LONGEST_SLEEP`].
-const FIRST_SLEEP: Duration = Duration::from_millis(20);
+/// to [`LONGEST_SLEEP`]. Under Miri it is longer than anything else takes, so that a lost wake-up shows.
+const FIRST_SLEEP: Duration = Duration::from_millis(if cfg!(miri) { 1_000 } else { 20 });
 
 /// The longest sleep without a look at the way out.
 const LONGEST_SLEEP: Duration = Duration::from_millis(640);
