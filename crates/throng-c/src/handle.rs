@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_destroyed_handle_is_told_and_its_memory_is_used_again() {
+    fn a_destroyed_handle_is_detected_and_its_memory_is_used_again() {
         let read = |handle: *mut Handle<Number>| {
             // SAFETY: it is null or one of this test's handles, whose memory is never freed.
             unsafe { value(handle) }.map(|number| number.0)

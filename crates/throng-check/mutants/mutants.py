@@ -2,6 +2,7 @@
 
 All mutants are built at once: a copy of the sources has both texts of each changed fragment, and a variable of the
 environment chooses one of them when a test program runs. README.md has the format of the lists.
+One file, because it runs without installation, by Python alone.
 """
 
 import argparse
@@ -345,7 +346,7 @@ def build(programs, folder, explain):
         found[name] = (folder / name, directory)
     if "miri" in programs:
         script = folder / "miri"
-        script.write_text(MIRI.format(tree=TREE, folder=folder / "small", variable=VARIABLE))
+        script.write_text(MIRI.format(tree=TREE, folder=folder / "miri-package", variable=VARIABLE))
         script.chmod(0o755)
         found["miri"] = (script, str(TREE))
     return found

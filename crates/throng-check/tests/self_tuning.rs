@@ -107,7 +107,7 @@ fn changes<T>(outcome: &Outcome<T, ()>) -> [(u64, usize); 2] {
 }
 
 #[test]
-fn leaves_that_continue_are_told_from_those_that_do_not() {
+fn leaves_that_continue_are_distinguished_from_those_that_do_not() {
     assert!(continues_from(7, &[(0, 7)]));
     assert!(continues_from(7, &[(1, 8), (2, 9), (2, 7)]));
     assert!(!continues_from(7, &[(1, 8), (2, 9), (2, 11)]));
@@ -165,7 +165,7 @@ fn stopped_anywhere<B: Settled<Sim>>(shape: TuningShape, processors: usize, call
 }
 
 #[test]
-fn stopping_at_any_step_harms_nobody() {
+fn a_stop_at_any_step_harms_no_other_processor() {
     for deepest in 1..=3 {
         stopped_anywhere::<Toggle<Sim>>(restless(deepest, Quorum::Any), 3, 4);
         stopped_anywhere::<StarvationFree<Sim>>(restless(deepest, Quorum::Any), 3, 4);

@@ -95,7 +95,6 @@ impl Error {
     /// Returns the exit code. It is 2 for what other arguments can change (a mistake in them, too
     /// many processors for this system, too few steps) and for an output that cannot be written. It
     /// is 1 for every failure while measuring, and 3 where nothing failed but something got slower.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Papers(error) => error.exit_code(),
@@ -115,7 +114,6 @@ impl Error {
     }
 
     /// Returns whether this is a result and not a failure.
-    #[must_use]
     pub fn is_finding(&self) -> bool {
         matches!(self, Error::Slower { .. })
     }
@@ -204,7 +202,6 @@ pub(crate) fn neighbours_do_not_begin() -> Error {
 }
 
 /// Formats a number of threads as in "1 thread", "4 threads".
-#[must_use]
 pub fn count(threads: usize) -> String {
     format!("{threads} thread{}", if threads == 1 { "" } else { "s" })
 }

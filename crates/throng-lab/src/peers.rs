@@ -38,7 +38,6 @@ impl Method<Native> for FetchAdd {
 }
 
 /// Returns the counter that every other one is compared with.
-#[must_use]
 pub fn reference() -> Registered<Native> {
     Registered::of::<FetchAdd>()
 }

@@ -3,6 +3,9 @@
 //! The test reads the paths in the sources: `use` lines and paths in code that begin with `crate` or `super`. An edge goes
 //! from a module to another that is beside it. Tests within the sources, and paths between a module and those in it, do
 //! not count.
+//!
+//! The same graphs are drawn in ARCHITECTURE.md, and compared with it here. With the environment variable `THRONG_WRITE`
+//! set, the test writes the drawing anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -213,20 +216,34 @@ fn circle(graph: &Graph) -> Option<Vec<String>> {
     graph.keys().find_map(|start| follow(graph, start, &mut Vec::new(), &mut done))
 }
 
+/// The modules of a graph in layers, the top first: a module names only modules of lower layers. The graph has no circle.
+fn layers(graph: &Graph, modules: &BTreeSet<String>) -> Vec<Vec<String>> {
+    fn height<'a>(graph: &'a Graph, of: &'a str, known: &mut BTreeMap<&'a str, usize>) -> usize {
+        if let Some(&height) = known.get(of) {
+            return height;
+        }
+        let below = graph.get(of).into_iter().flatten();
+        let most = below.map(|next| 1 + height(graph, next, known)).max().unwrap_or(0);
+        known.insert(of, most);
+        most
+    }
+    let mut known = BTreeMap::new();
+    let mut layers: Vec<Vec<String>> = Vec::new();
+    for module in modules {
+        let height = height(graph, module, &mut known);
+        layers.resize(layers.len().max(height + 1), Vec::new());
+        layers[height].push(module.clone());
+    }
+    layers.reverse();
+    layers
+}
+
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// Circles that are known and have not been taken apart: a crate, and the module that they are in ("" for the crate).
-const KNOWN: [(&str, &str); 7] = [
-    ("throng", ""),
-    ("throng", "channel"),
-    ("throng", "classic::counter"),
-    ("throng", "machine::waiting"),
-    ("throng-messages", ""),
-    ("throng-mpi", ""),
-    ("throng-sim", ""),
-];
+const KNOWN: [(&str, &str); 1] = [("throng-sim", "")];
 
 #[test]
 fn no_modules_side_by_side_know_each_other_both_ways() {
@@ -256,6 +273,42 @@ fn no_modules_side_by_side_know_each_other_both_ways() {
 }
 
 #[test]
+fn the_map_draws_the_modules_as_they_are() {
+    const START: &str = "## The modules of a crate";
+    let map = crates().join("../ARCHITECTURE.md");
+    let text = fs::read_to_string(&map).unwrap();
+    let section = text.find(START).expect("the map has a section for modules");
+    let start = section + text[section..].find("```text\n").unwrap() + "```text\n".len();
+    let end = start + text[start..].find("```").unwrap();
+
+    let mut drawing = String::new();
+    let mut folders: Vec<_> = fs::read_dir(crates()).unwrap().map(|e| e.unwrap().path()).collect();
+    folders.sort();
+    for folder in folders.iter().filter(|folder| folder.join("src").is_dir()) {
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        if KNOWN.contains(&(name, "")) {
+            continue;
+        }
+        let sources = Sources::read(&folder.join("src"));
+        let modules: BTreeSet<String> =
+            sources.modules.iter().filter_map(|path| path.first().cloned()).collect();
+        drawing += &format!("{name}\n");
+        for layer in layers(&sources.graph(&[]), &modules) {
+            drawing += &format!("    {}\n", layer.join(", "));
+        }
+    }
+    if std::env::var_os("THRONG_WRITE").is_some() {
+        fs::write(&map, format!("{}{drawing}{}", &text[..start], &text[end..])).unwrap();
+        return;
+    }
+    assert!(
+        text[start..end] == drawing,
+        "the modules are not as ARCHITECTURE.md draws them; \
+         `THRONG_WRITE=1 cargo test -p throng-lab --test modules` draws them so:\n{drawing}"
+    );
+}
+
+#[test]
 fn a_circle_is_found() {
     let named = |text: &str| paths(&without_tests(&without_comments(text)));
     let text = "use crate::{a::{self, b as c}, d}; // crate::e\nfn f() { super::super::g::h() }\n\
@@ -277,4 +330,7 @@ fn a_circle_is_found() {
     assert_eq!(circle(&graph(&[("a", "b"), ("b", "c"), ("a", "c")])), None);
     let found = circle(&graph(&[("a", "b"), ("b", "c"), ("c", "b")])).unwrap();
     assert_eq!(found, ["b", "c", "b"]);
+    let modules = ["a", "b", "c", "d"].map(str::to_owned).into();
+    let drawn = layers(&graph(&[("a", "b"), ("b", "c"), ("a", "c")]), &modules);
+    assert_eq!(drawn, [vec!["a"], vec!["b"], vec!["c", "d"]]);
 }

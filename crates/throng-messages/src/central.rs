@@ -3,11 +3,8 @@
 //! It is linearizable, and takes two messages for each number. All messages go to one node: if it
 //! dies, all clients wait.
 
-use crate::balancer::Way;
 use crate::message::{Event, Message};
-use crate::plan::{Plan, WayIn};
 use crate::post::Post;
-use crate::role::Role;
 
 /// Gives out numbers, `step` apart: `CountingProc` of DT96, Figure 17.
 #[derive(Clone, Copy, Debug)]
@@ -29,14 +26,5 @@ impl Dispenser {
             post.send(asker, Message::Numbers { first: self.next, count });
             self.next = self.next.wrapping_add(count.wrapping_mul(self.step));
         }
-    }
-}
-
-impl Plan {
-    /// Returns a plan with one role that gives out all numbers.
-    #[must_use]
-    pub fn central() -> Plan {
-        let roles = vec![Role::Dispenser(Dispenser::new(0, 1))];
-        Plan::new("central", roles, WayIn::Any(Way::to(0)), 2)
     }
 }

@@ -43,15 +43,8 @@
 //! of the root do not. The numbers that were on their way to the dead node are missing. No number
 //! is given twice.
 
-use crate::central::Dispenser;
-use crate::message::{Address, Event, Message, Timer};
-use crate::plan::{Plan, WayIn};
+use crate::message::{Address, Event, Message, Time, Timer};
 use crate::post::Post;
-use crate::role::{Role, Time};
-use throng::ShapeError;
-
-/// The largest number of clients.
-const MAX_CLIENTS: usize = 1 << 17;
 
 /// The time for which a node holds a request that is alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +103,12 @@ pub struct Combiner {
 }
 
 impl Combiner {
-    fn new(me: u32, parent: u32, children: [Option<Address>; 2], waiting: Waiting) -> Self {
+    pub(crate) fn new(
+        me: u32,
+        parent: u32,
+        children: [Option<Address>; 2],
+        waiting: Waiting,
+    ) -> Self {
         Combiner {
             me: Address::Role(me),
             parent: Address::Role(parent),
@@ -189,37 +187,10 @@ impl Combiner {
     }
 }
 
-impl Plan {
-    /// Returns a combining tree of optimal depth: one leaf for every two clients. It is
-    /// linearizable: a client that asks after another was answered gets a larger number.
-    ///
-    /// # Errors
-    /// If there are no clients, or more than 131072.
-    pub fn combining_tree(shape: &CombiningShape) -> Result<Plan, ShapeError> {
-        let clients = ShapeError::check_range("clients", shape.clients, 1..=MAX_CLIENTS)? as u32;
-        let mut roles = Vec::new();
-        let mut children: Vec<Address> = (0..clients).map(Address::Client).collect();
-        let mut height = 1;
-        // Every level is numbered in sequence, after the level below it.
-        while children.len() > 2 {
-            let first = roles.len() as u32;
-            let above = first + children.len().div_ceil(2) as u32;
-            for (number, pair) in (0_u32..).zip(children.chunks(2)) {
-                let pair = [Some(pair[0]), pair.get(1).copied()];
-                let node = Combiner::new(first + number, above + number / 2, pair, shape.waiting);
-                roles.push(Role::Combiner(node));
-            }
-            children = (first..above).map(Address::Role).collect();
-            height += 1;
-        }
-        roles.push(Role::Dispenser(Dispenser::new(0, 1)));
-        Ok(Plan::new("combining tree", roles, WayIn::Pairs { clients }, 2 * height))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Plan, Role};
 
     /// Returns the first leaf of a tree for four clients, or the second leaf of a tree for three,
     /// which has one client only.
@@ -279,9 +250,9 @@ mod tests {
 
     #[test]
     fn without_a_wait_and_with_a_single_child_requests_go_up_at_once() {
-        let mut hasty = leaf(4, 0, Waiting::Fixed(0));
+        let mut without_wait = leaf(4, 0, Waiting::Fixed(0));
         assert_eq!(
-            on(&mut hasty, Event::Message(ask(B, 1)), 0),
+            on(&mut without_wait, Event::Message(ask(B, 1)), 0),
             (vec![(ROOT, ask(LEAF, 1))], None)
         );
         let mut single = leaf(3, 1, Waiting::ForEver);

@@ -71,11 +71,11 @@ pub use barrier::{BarrierKind, Member};
 pub use central::Dispenser;
 pub use combining_tree::{Combiner, CombiningShape, Waiting};
 pub use diffracting_tree::{Delay, DiffractingShape, Prism};
-pub use message::{Address, Event, Message, Timer};
+pub use message::{Address, Event, Message, Time, Timer};
 pub use numbers::Numbers;
 pub use plan::Plan;
 pub use post::Post;
-pub use role::{Role, Time};
+pub use role::Role;
 pub use traffic::Traffic;
 
 /// The README's code, compiled and run with the doc tests.

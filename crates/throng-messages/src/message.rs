@@ -39,6 +39,9 @@ pub enum Message {
     Released,
 }
 
+/// A time, in the host's unit.
+pub type Time = u64;
+
 /// Identifies one of a role's timers. Only the role knows its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Timer(pub u64);

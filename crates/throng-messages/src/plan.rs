@@ -1,10 +1,14 @@
 //! A structure as its parts: roles, and the entries of clients.
 
 use crate::balancer::Way;
+use crate::central::Dispenser;
 use crate::message::{Address, Message};
 use crate::role::Role;
 use throng::ShapeError;
 use throng::machine::SplitMix64;
+
+mod combining_tree;
+mod diffracting_tree;
 
 /// The width of the widest trees and networks. Such a network is 78 balancers deep, and has 160 000
 /// of them.
@@ -45,6 +49,13 @@ pub(crate) enum WayIn {
 }
 
 impl Plan {
+    /// Returns a plan with one role that gives out all numbers.
+    #[must_use]
+    pub fn central() -> Plan {
+        let roles = vec![Role::Dispenser(Dispenser::new(0, 1))];
+        Plan::new("central", roles, WayIn::Any(Way::to(0)), 2)
+    }
+
     pub(crate) fn new(
         name: &'static str,
         roles: Vec<Role>,

@@ -1,7 +1,6 @@
 //! The output of a state machine: messages to carry, timers to ring.
 
-use crate::message::{Address, Message, Timer};
-use crate::role::Time;
+use crate::message::{Address, Message, Time, Timer};
 use std::collections::VecDeque;
 
 /// Collects the messages that a role sends and the timers that it sets; the host takes them out.

@@ -4,11 +4,8 @@ use crate::balancer::Toggle;
 use crate::central::Dispenser;
 use crate::combining_tree::Combiner;
 use crate::diffracting_tree::Prism;
-use crate::message::Event;
+use crate::message::{Event, Time};
 use crate::post::Post;
-
-/// A time, in the host's unit.
-pub type Time = u64;
 
 /// A role of a structure, of any kind, so that a host can keep them in one list.
 #[derive(Clone, Debug)]

@@ -116,7 +116,7 @@ fn no_thread_leaves_the_barrier_before_all_have_come() {
 }
 
 #[test]
-fn who_waits_for_a_member_that_is_gone_is_told() {
+fn a_wait_for_a_member_that_is_gone_ends_with_an_error() {
     for kind in KINDS {
         let mut members = threads::barrier(kind, 4).unwrap();
         let leaver = members.remove(2);

@@ -1,6 +1,6 @@
 //! One rank's part of a counter: its roles, and its callers' seats.
 
-use crate::engine::Part;
+use crate::part::Part;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;

@@ -27,6 +27,7 @@
 use crate::error::Error;
 use crate::link::Link;
 use crate::packet::Packet;
+use crate::part::Part;
 use crate::watch::Watch;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -40,34 +41,6 @@ const AT_ONCE: usize = 64;
 /// The longest time for which packets may wait while callers get their answers from this rank
 /// itself: about the time that a packet takes to come.
 const DUE_NS: u64 = 1_000;
-
-/// A rank's part of a structure.
-pub(crate) trait Part: Send + 'static {
-    /// Returns the rank of this role or client.
-    fn home(&self, of: Address) -> u32;
-    /// Handles an event of a role or client of this rank.
-    fn on(&mut self, to: Address, event: Event, now_ns: u64, post: &mut Post);
-    /// Returns the ranks whose messages this one waits for, and those to which it sends messages
-    /// that others wait for. Callers need these ranks, the ranks that these depend on, and so on.
-    fn depends_on(&self) -> Vec<u32>;
-    /// Returns whether others may need more than a sign of life of this rank while no thread here
-    /// waits.
-    fn serves(&self) -> bool;
-    /// Wakes all callers, which then look for their answers themselves.
-    fn wake(&self);
-    /// Returns the number of rounds that have been passed, or `None` if there are no rounds.
-    fn rounds(&self) -> Option<u64> {
-        None
-    }
-    /// Reports that no member will pass more rounds than this, because `rank` has left.
-    fn ends_after(&mut self, rank: u32, rounds: u64) {
-        let _ = (rank, rounds);
-    }
-    /// Returns the reason why callers can never get what they wait for, if there is one.
-    fn hopeless(&self) -> Option<Error> {
-        None
-    }
-}
 
 /// One rank of a structure.
 #[derive(Debug)]
@@ -101,7 +74,7 @@ pub(crate) struct Engine<L, P> {
 struct Missed {
     rank: u32,
     silent_ns: u64,
-    told_ns: u64,
+    reported_ns: u64,
 }
 
 /// Numbers of packets.
@@ -281,7 +254,8 @@ impl<L: Link, P: Part> Engine<L, P> {
             self.ask_for_signs(need, now_ns);
         }
         let silent = self.watch_for(need).silent(now_ns, since_ns);
-        let (rank, silent_for) = silent.or_else(|| self.told(need, waited_ns, now_ns))?;
+        let (rank, silent_for) =
+            silent.or_else(|| self.reported_missing(need, waited_ns, now_ns))?;
         Some(Error::NoAnswer { rank, silent_for })
     }
 
@@ -293,16 +267,16 @@ impl<L: Link, P: Part> Engine<L, P> {
     }
 
     fn ask_for_signs(&mut self, need: Need, now_ns: u64) {
-        for rank in self.watch_for(need).whom_to_ask(now_ns) {
+        for rank in self.watch_for(need).ranks_to_ask(now_ns) {
             self.send(rank, Packet::Ping);
         }
     }
 
     /// Returns a rank that another one misses, and the time for which it has been silent. It counts
     /// for a caller that has waited for the whole patience.
-    fn told(&self, need: Need, waited_ns: u64, now_ns: u64) -> Option<(u32, Duration)> {
-        let Missed { rank, silent_ns, told_ns } = self.missed?;
-        let ago_ns = now_ns.saturating_sub(told_ns);
+    fn reported_missing(&self, need: Need, waited_ns: u64, now_ns: u64) -> Option<(u32, Duration)> {
+        let Missed { rank, silent_ns, reported_ns } = self.missed?;
+        let ago_ns = now_ns.saturating_sub(reported_ns);
         // The rank that misses it reports it again after a quarter of the patience.
         let quarter_ns = self.watch.quarter_ns();
         let counts = need == Need::Part
@@ -387,7 +361,7 @@ impl<L: Link, P: Part> Engine<L, P> {
             Packet::Pong => {}
             Packet::Missed(rank, silent_ns) => {
                 if rank != self.rank {
-                    self.missed = Some(Missed { rank, silent_ns, told_ns: now_ns });
+                    self.missed = Some(Missed { rank, silent_ns, reported_ns: now_ns });
                 }
             }
             Packet::Leaving(rounds) => self.has_left(from, rounds),

@@ -4,11 +4,12 @@
 //! roles meanwhile. The service thread does so while no caller waits. Without one (MPI not
 //! initialised with `Threading::Multiple`) the work is done inside calls only.
 
-use crate::engine::{Engine, Need, Part};
+use crate::engine::{Engine, Need};
 use crate::error::Error;
 use crate::link::{self, MpiLink};
 use crate::making::Making;
 use crate::options::Options;
+use crate::part::Part;
 use crate::rest::{self, Rest};
 use mpi::environment::Threading;
 use mpi::topology::Communicator;

@@ -87,6 +87,7 @@ mod making;
 mod meeting;
 mod options;
 mod packet;
+mod part;
 mod placement;
 mod rest;
 mod shape;

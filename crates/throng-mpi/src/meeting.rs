@@ -1,7 +1,7 @@
 //! One rank's part of a barrier: its member.
 
-use crate::engine::Part;
 use crate::error::Error;
+use crate::part::Part;
 use std::thread::Thread;
 use throng_messages::{Address, Event, Member, Post};
 

@@ -79,7 +79,7 @@ impl Watch {
     }
 
     /// Checks the ranks, and returns those to ask for a sign of life.
-    pub(crate) fn whom_to_ask(&mut self, now_ns: u64) -> Vec<u32> {
+    pub(crate) fn ranks_to_ask(&mut self, now_ns: u64) -> Vec<u32> {
         // This rank was stopped itself, or waited for nothing, and has not read the packets that
         // came meanwhile. The times of the others begin anew.
         let was_away = now_ns.saturating_sub(self.looked_ns) >= self.patience_ns / 2;
@@ -128,7 +128,7 @@ mod tests {
     fn look(watch: &mut Watch, from_ns: u64, to_ns: u64, alive: &[u32]) {
         for now_ns in (from_ns..to_ns).step_by(100) {
             if watch.is_due(now_ns) {
-                for rank in watch.whom_to_ask(now_ns) {
+                for rank in watch.ranks_to_ask(now_ns) {
                     if alive.contains(&rank) {
                         watch.heard(rank);
                     }
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_just_begun_to_wait_gives_everybody_time() {
+    fn a_new_wait_gives_every_rank_time() {
         let mut watch = watch();
         look(&mut watch, 0, 2_000, &[1]);
         assert_eq!(watch.silent(2_000, 1_500), None);
@@ -192,11 +192,11 @@ mod tests {
     }
 
     #[test]
-    fn who_was_away_itself_does_not_blame_others() {
+    fn a_rank_that_did_not_look_does_not_report_others() {
         let mut watch = watch();
         look(&mut watch, 0, 500, &[1]);
         // It was stopped here for a long time; the answer of rank 2 has come but is not read yet.
-        watch.whom_to_ask(50_000);
+        watch.ranks_to_ask(50_000);
         assert_eq!(watch.silent(50_000, 0), None);
         assert!(watch.silent(51_000, 0).is_some());
     }

@@ -29,7 +29,6 @@ pub fn numbers(
 }
 
 /// Returns the numbers ascending, each once.
-#[must_use]
 pub fn ascending_once(mut counts: Vec<usize>) -> Vec<usize> {
     counts.sort_unstable();
     counts.dedup();

@@ -9,7 +9,6 @@
 /// let rows = vec![vec!["8".to_owned(), "tree, deep".to_owned()]];
 /// assert_eq!(csv(&["processors", "method"], &rows), "processors,method\n8,\"tree, deep\"\n");
 /// ```
-#[must_use]
 pub fn csv(header: &[&str], rows: &[Vec<String>]) -> String {
     let mut text = line(header.iter().copied());
     for row in rows {

@@ -137,7 +137,6 @@ pub enum Error {
 impl Error {
     /// Returns the exit code of a program that ends with this error. 2: other arguments help, or an output cannot be
     /// written. 1: a run failed.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::SimulatedRun { .. } | Error::NetworkRun { .. } | Error::Chart { .. } => 1,

@@ -75,7 +75,6 @@ impl Machine {
 }
 
 /// Returns every machine that has a name.
-#[must_use]
 pub fn all() -> Vec<Machine> {
     let ideal = MachineSpec::ideal(IDEAL_ACCESS_CYCLES);
     let ideal_text = ideal.to_toml();

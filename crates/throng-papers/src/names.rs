@@ -12,7 +12,6 @@ const ALIKE: f64 = 0.6;
 /// use throng_papers::names::suggestions;
 /// assert_eq!(suggestions("hardwear", ["hardware", "funnel"]), ["hardware"]);
 /// ```
-#[must_use]
 pub fn suggestions<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut scored: Vec<(f64, &str)> =
         known.into_iter().map(|name| (likeness(typed, name), name)).collect();

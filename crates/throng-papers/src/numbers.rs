@@ -1,7 +1,6 @@
 //! Formats numbers in one style wherever the lab prints them.
 
 /// Formats a number with about three digits. Whole numbers, and all from 100 on, have no point.
-#[must_use]
 pub fn short(number: f64) -> String {
     let size = number.abs();
     let decimals = match size {
@@ -19,7 +18,6 @@ pub fn short(number: f64) -> String {
 }
 
 /// Formats a whole number with blanks between groups of digits.
-#[must_use]
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -33,7 +31,6 @@ pub fn grouped(number: u64) -> String {
 }
 
 /// Formats a number with its noun, as in "1 processor", "2 000 processors".
-#[must_use]
 pub fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
 }

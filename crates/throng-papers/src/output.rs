@@ -28,7 +28,6 @@ pub fn say(text: &str) {
 }
 
 /// Formats a value as JSON.
-#[must_use]
 pub fn json(value: &impl Serialize) -> String {
     let mut text =
         serde_json::to_string_pretty(value).expect("numbers and texts can always be written");
@@ -37,7 +36,6 @@ pub fn json(value: &impl Serialize) -> String {
 }
 
 /// Returns a progress bar on standard error, hidden where that is no terminal.
-#[must_use]
 pub fn progress_bar(steps: usize) -> ProgressBar {
     let bar = ProgressBar::new(steps as u64);
     let style = ProgressStyle::with_template("{bar:30} {percent:>3}%, {eta} left: {msg}");
@@ -122,7 +120,6 @@ impl JsonTarget {
     }
 
     /// Returns whether standard output is reserved for the numbers.
-    #[must_use]
     pub fn is_stdout(&self) -> bool {
         matches!(self, JsonTarget::Stdout)
     }

@@ -19,7 +19,6 @@ const GAP: usize = 2;
 /// let rows = [vec!["one".to_owned(), "1".to_owned()], vec!["twelve".to_owned(), "12".to_owned()]];
 /// assert_eq!(aligned(&rows, &[Left, Right]), "one      1\ntwelve  12\n");
 /// ```
-#[must_use]
 pub fn aligned(rows: &[Vec<String>], aligns: &[Align]) -> String {
     let widths: Vec<usize> = (0..aligns.len()).map(|column| column_width(rows, column)).collect();
     let mut text = String::new();

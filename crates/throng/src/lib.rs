@@ -82,7 +82,8 @@
 //! ```
 //!
 //! The method is chosen by the number of threads and by which cores share a cache ([`topology`]). A
-//! waiting thread spins for some microseconds, then yields its core, then sleeps.
+//! waiting thread spins for some microseconds and then sleeps. If there are more threads than
+//! cores, it yields its core in between.
 //! [`structures::barrier`] has the methods to choose from.
 //!
 //! **Hand over.** [`Queue`] is first in, first out. [`Pool`] has no order and is much faster where
@@ -125,8 +126,8 @@
 //! that was not made by [`Queue::overwriting`]. `wait` of a barrier panics if a member that it
 //! would wait for has been dropped, has timed out or has aborted; `wait_checked` returns an error
 //! instead. Constructors of a shape that cannot be built return a [`ShapeError`] that names the
-//! value and what is allowed. [`Barrier::new`], [`Barrier::team`], [`Queue::bounded`] and
-//! [`Queue::overwriting`] panic with that message. [`for_each_index`] passes on the panic of its
+//! value and what is allowed. [`Barrier::new`], [`Barrier::team`], [`Queue::bounded`],
+//! [`Queue::overwriting`] and [`channel::bounded`] panic with that message. [`for_each_index`] passes on the panic of its
 //! function.
 
 #[cfg(not(target_has_atomic = "64"))]
@@ -140,15 +141,18 @@ compile_error!(
     "throng needs its feature `std`, which is on by default: remove `default-features = false`"
 );
 
+mod absent;
 pub mod barrier;
 pub mod channel;
 mod classic;
 pub mod counter;
 pub mod drop_in;
 mod error;
+mod lock;
 pub mod loops;
 pub mod machine;
 pub mod pool;
+mod published;
 pub mod queue;
 mod setters;
 mod shape_error;

@@ -1,4 +1,6 @@
 //! Loops shared out among threads: every index once, whatever the range, the threads and the work.
+//!
+//! One file for all loops, because each property is tested for several of them.
 
 use std::collections::HashSet;
 use std::hint::{black_box, spin_loop};
@@ -228,7 +230,7 @@ fn a_panic_reaches_the_caller_when_all_threads_have_stopped() {
 }
 
 #[test]
-fn after_a_panic_nobody_begins_more_than_a_chunk() {
+fn after_a_panic_no_thread_begins_more_than_a_chunk() {
     let (panicked, after) = (AtomicBool::new(false), AtomicUsize::new(0));
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         for_each_index(0..usize::MAX, 4, |index| {
@@ -253,7 +255,7 @@ fn after_a_panic_nobody_begins_more_than_a_chunk() {
 }
 
 #[test]
-fn when_all_panic_one_of_them_is_told() {
+fn when_all_panic_one_panic_is_passed_on() {
     for threads in [1, 2, 8] {
         let outcome = catch_unwind(|| for_each_index(0..100, threads, |index| panic_any(index)));
         assert!(*outcome.unwrap_err().downcast_ref::<usize>().unwrap() < 100);

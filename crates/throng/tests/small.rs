@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use throng::machine::{Line, Machine, Native, Patience, Place, WayOut, Word};
+use throng::machine::{Line, Native, Patience, Place, WayOut, Word};
 use throng::structures::counter::Gathering;
 use throng::structures::counter::gathering::Levels;
 use throng::{Barrier, Counter, Pool, Queue, for_each_index};
@@ -236,7 +236,8 @@ fn loops_call_every_index_once_and_pass_panics_on() {
 
 /// Two threads signal each other by turns and sleep at once. A wake-up is lost if the thread that sends it reads that no
 /// thread sleeps, and the thread that falls asleep reads the old word. Then the sleep ends by its timer, after 20 ms.
-/// Miri lets loads read old values, and its clock counts what is executed: a turn takes much less than a millisecond.
+/// Miri lets loads read old values, and its clock counts what is executed: a turn takes at most 18 ms, and 27 ms or more if a
+/// wake-up is lost in it. The first turn also starts a thread.
 #[test]
 fn no_wake_up_is_lost_to_an_old_value() {
     let words = [0, 1].map(|_| Line::word::<Native>(0, Place::named("turn")));
@@ -253,7 +254,9 @@ fn no_wake_up_is_lost_to_an_old_value() {
                     }
                     let start = Instant::now();
                     words[1 - me].sleep_while(&cpu, Acquire, &way_out, |seen| seen < turn);
-                    slowest = slowest.max(start.elapsed());
+                    if turn > 1 {
+                        slowest = slowest.max(start.elapsed());
+                    }
                     if me == 1 {
                         words[1].signal(turn);
                     }
@@ -263,5 +266,5 @@ fn no_wake_up_is_lost_to_an_old_value() {
         });
         threads.map(|thread| thread.join().expect("no turn panics")).into_iter().max()
     });
-    assert!(!cfg!(miri) || slowest < Some(Duration::from_millis(15)), "{slowest:?}");
+    assert!(!cfg!(miri) || slowest < Some(Duration::from_millis(22)), "{slowest:?}");
 }

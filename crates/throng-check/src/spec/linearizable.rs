@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_nobody_can_hold_is_found() {
+    fn a_number_that_no_call_can_hold_is_found() {
         // 1 was given before the only call that could have 0 began.
         let calls = [Call::finished(0, 5, 1), Call::finished(1, 8, 2), Call::in_progress(6)];
         assert_eq!(check_linearizable(&calls), Err(Violation::Unclaimed { value: 0 }));

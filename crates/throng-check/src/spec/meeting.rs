@@ -136,7 +136,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_member_that_does_not_come_lets_nobody_go() {
+    fn no_member_goes_on_without_a_member_that_does_not_come() {
         let alone = [vec![Visit::over(0, 1, true)], vec![]];
         assert_eq!(check_rounds(&alone), Err(Violation::LeftEarly { round: 0, missing: 1 }));
         assert_eq!(check_rounds(&[vec![Visit::in_progress(0)], vec![]]), Ok(()));

@@ -384,7 +384,7 @@ pub(crate) const LARGE: [Case; 4] = [
         ],
     },
     Case {
-        name: "all_are_told",
+        name: "all_get_the_error",
         preemptions: 0,
         capacities: &[0, 1],
         programs: &[&[AwaitAll], &[AwaitAll], &[AwaitAll], &[AwaitSend, AwaitSend, Close]],

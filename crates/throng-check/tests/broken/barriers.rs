@@ -33,7 +33,7 @@ pub(crate) const COPIES_FLAGS: u8 = 1;
 pub(crate) const WITHOUT_FENCE: u8 = 2;
 /// The member that ends the round does not pass on what was done before.
 pub(crate) const RELAXED_BELL: u8 = 3;
-/// Flags are set back after all were told.
+/// Flags are set back after all were signals.
 pub(crate) const SETS_BACK_LATE: u8 = 4;
 
 /// The dynamic f-way barrier of GV93 as in the paper's Figure 6, with one node: `so_far` has a bit
@@ -252,7 +252,7 @@ impl<M: Machine, const FAULT: u8> Meeting<M> for LastGoesOn<M, FAULT> {
 #[derive(Debug)]
 pub(crate) struct StopsShort<M: Machine> {
     /// For each step, a flag for each member.
-    told: Vec<Vec<Line<M::Word>>>,
+    signals: Vec<Vec<Line<M::Word>>>,
     members: usize,
 }
 
@@ -260,10 +260,10 @@ impl<M: Machine> Method<M> for StopsShort<M> {
     const ABOUT: About = about("stops-short");
 
     fn build(shape: &Shape) -> Result<Self, ShapeError> {
-        let flags = |_| (0..shape.members).map(|member| word::<M>(0, "told", member)).collect();
+        let flags = |_| (0..shape.members).map(|member| word::<M>(0, "signals", member)).collect();
         // BROKEN: should round up.
         let steps = shape.members.ilog2() - u32::from(shape.members.is_power_of_two());
-        Ok(StopsShort { told: (0..steps).map(flags).collect(), members: shape.members })
+        Ok(StopsShort { signals: (0..steps).map(flags).collect(), members: shape.members })
     }
 }
 
@@ -279,9 +279,10 @@ impl<M: Machine> Meeting<M> for StopsShort<M> {
         round: u64,
         way_out: &WayOut<'_, M>,
     ) -> Result<(), Broken> {
-        for (step, told) in self.told.iter().enumerate() {
-            told[(rank + (1 << step)) % self.members].signal(round + 1);
-            let waited = told[rank].sleep_while(cpu, Acquire, way_out, |told| told <= round);
+        for (step, signals) in self.signals.iter().enumerate() {
+            signals[(rank + (1 << step)) % self.members].signal(round + 1);
+            let waited =
+                signals[rank].sleep_while(cpu, Acquire, way_out, |signals| signals <= round);
             waited.ok_or(Broken)?;
         }
         Ok(())

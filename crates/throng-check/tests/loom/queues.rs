@@ -72,13 +72,15 @@ impl Case {
             processors,
             self.preemptions(&kind, more),
             move || match ending {
-                Ending::Untold => ObservedQueue::untold(&kind, capacity, block, processors),
+                Ending::Unsynchronized => {
+                    ObservedQueue::unsynchronized(&kind, capacity, block, processors)
+                }
                 _ => ObservedQueue::scheduled(&kind, capacity, block, processors),
             },
             move |observed, cpu| observed.perform(cpu, cpu.id(), self.programs[cpu.id()]),
             move |observed, cpu| match ending {
                 Ending::LeftInside => observed.abandon(0, ""),
-                Ending::Emptied | Ending::Untold => observed.settle(cpu),
+                Ending::Emptied | Ending::Unsynchronized => observed.settle(cpu),
             },
         );
     }
@@ -92,7 +94,7 @@ enum Ending {
     /// They are dropped with the queue.
     LeftInside,
     /// They are popped. Until then only the queue synchronises the processors.
-    Untold,
+    Unsynchronized,
 }
 
 impl Ending {
@@ -100,7 +102,7 @@ impl Ending {
         match self {
             Ending::Emptied => "emptied",
             Ending::LeftInside => "left_inside",
-            Ending::Untold => "untold",
+            Ending::Unsynchronized => "unsynchronized",
         }
     }
 }
@@ -159,7 +161,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             let endings = match case.name {
                 "both_do_both" | "three_blocks" if is_large && more == 0 => &[Ending::Emptied][..],
                 "push_and_pop" | "both_do_both" | "three_blocks" => {
-                    &[Ending::Emptied, Ending::LeftInside, Ending::Untold][..]
+                    &[Ending::Emptied, Ending::LeftInside, Ending::Unsynchronized][..]
                 }
                 _ => &[Ending::Emptied][..],
             };

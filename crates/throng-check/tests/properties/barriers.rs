@@ -74,7 +74,7 @@ proptest! {
 
     /// Holds for any number of callers.
     #[test]
-    fn whoever_comes_meets(
+    fn any_threads_meet(
         index in 0_usize..100,
         shape in shapes(),
         more in 0_usize..20,

@@ -139,7 +139,7 @@ fn disturbed_on(machine: &MachineSpec, seed: u64) -> Run {
 
 /// A few members come to many rounds. Each stops several times on its way. A stop lasts until all other members come as far as
 /// they can without it, and a member that goes on finds flags of the round after.
-fn hasty(seed: u64) -> Run {
+fn stalled(seed: u64) -> Run {
     let members = [2, 3, 4, 8][seed as usize % 4];
     let run = full_speed(seed);
     let faults = Faults::none().random_delays(30, 500).random_stalls(8, 60, 10_000);
@@ -241,20 +241,23 @@ fn one_gives_up(method: Registered<Sim>, trial: &str, seed: u64) {
     let members = run.shape.members.max(2);
     let run = Run { shape: run.shape.clone().members(members), ..run };
     let visitors = members + 1 + seed as usize % 5;
-    let (shape, rounds, hasty) = (run.shape.clone(), run.rounds, seed as usize % visitors);
+    let (shape, rounds, with_deadline) = (run.shape.clone(), run.rounds, seed as usize % visitors);
     let outcome = run.simulation().processors(visitors).run(
         move || Anonymous::new(method.build(&shape).expect("a shape that can be")),
         move |barrier, cpu| {
             let mut seat = cpu.id();
-            let is_hasty = cpu.id() == hasty;
-            let deadline = || is_hasty.then(|| cpu.clock() + 1_000);
+            let has_deadline = cpu.id() == with_deadline;
+            let deadline = || has_deadline.then(|| cpu.clock() + 1_000);
             let mut meet = || barrier.wait_on(cpu, deadline(), &mut seat).is_ok();
-            (0..if is_hasty { u64::MAX } else { rounds }).all(|_| meet())
+            (0..if has_deadline { u64::MAX } else { rounds }).all(|_| meet())
         },
     );
     let outcome = outcome.expect("the simulation can be set up");
     let (name, known) = (method.about.name, run.known(trial));
-    assert!(outcome.shared.is_broken() && outcome.results[hasty] == Some(false), "{name}, {known}");
+    assert!(
+        outcome.shared.is_broken() && outcome.results[with_deadline] == Some(false),
+        "{name}, {known}"
+    );
     assert_eq!(outcome.end, End::Finished, "{name}, {known}");
 }
 
@@ -298,9 +301,9 @@ pub(crate) fn trials() -> Vec<Trial> {
                 disturbed(seed).check(method, trial);
             }
         });
-        add("hasty", |method, trial, effort| {
+        add("stalled", |method, trial, effort| {
             for seed in seeds(200 * effort) {
-                let run = hasty(seed);
+                let run = stalled(seed);
                 run.check(method, trial);
                 run.check_anonymous(method, run.shape.members + seed as usize % 3, trial);
             }
@@ -359,11 +362,11 @@ fn broken_trials() -> Vec<Trial> {
             }
         })
     };
-    let caught_hasty = |method: Registered<Sim>, words| {
-        let name = format!("barriers::broken::{}::hasty", method.about.name);
+    let caught_stalled = |method: Registered<Sim>, words| {
+        let name = format!("barriers::broken::{}::stalled", method.about.name);
         is_caught(name.clone(), words, move || {
             for seed in seeds(400) {
-                let run = hasty(seed);
+                let run = stalled(seed);
                 // With two members one step is enough.
                 let shape = run.shape.clone().members(run.shape.members.max(3));
                 Run { shape, ..run }.check(method, &name);
@@ -375,7 +378,7 @@ fn broken_trials() -> Vec<Trial> {
         .map(|method| caught(method, "did not come to an end"))
         .collect();
     let stops_short = Registered::of::<broken::StopsShort<Sim>>();
-    trials.push(caught_hasty(stops_short, "broke its promise: a member left"));
+    trials.push(caught_stalled(stops_short, "broke its promise: a member left"));
     trials.push(caught(stops_short, "broke its promise: a member left"));
     let sound = Registered::of::<broken::CountsDown<Sim, { broken::SOUND }>>();
     let name = "barriers::broken::but-for-its-faults::figure-14";

@@ -8,7 +8,7 @@ use crate::awaiting::{Awaiting, CASES, Case, LARGE, Make, broken, buffered};
 use crate::harness::{self, is_caught, passes, seeds};
 
 /// Processors stop several times in the middle of a call. A stop lasts longer than all calls of the others.
-fn hasty(make: Make<Sim>, case: Case, seed: u64, trial: &str) {
+fn stalled(make: Make<Sim>, case: Case, seed: u64, trial: &str) {
     for &capacity in case.capacities {
         let capacity = (capacity > 0).then_some(capacity);
         let processors = case.programs.len();
@@ -35,7 +35,7 @@ fn hasty(make: Make<Sim>, case: Case, seed: u64, trial: &str) {
 
 fn all_cases(make: Make<Sim>, count: u64, trial: &str) {
     for case in CASES.into_iter().chain(LARGE) {
-        seeds(count).for_each(|seed| hasty(make, case, seed, trial));
+        seeds(count).for_each(|seed| stalled(make, case, seed, trial));
     }
 }
 
@@ -43,13 +43,13 @@ pub(crate) fn trials() -> Vec<Trial> {
     let count = 2_000 * harness::effort() as u64;
     let mut trials = Vec::new();
     for case in CASES.into_iter().chain(LARGE) {
-        let name = format!("channels::{}::hasty", case.name);
+        let name = format!("channels::{}::stalled", case.name);
         trials.push(passes(name.clone(), move || {
-            seeds(count).for_each(|seed| hasty(buffered, case, seed, &name));
+            seeds(count).for_each(|seed| stalled(buffered, case, seed, &name));
         }));
     }
     let sound = broken::make::<Sim, { broken::SOUND }>;
-    let name = "channels::fenced::hasty";
+    let name = "channels::fenced::stalled";
     trials.push(passes(name.to_owned(), move || all_cases(sound, 200, name)));
     let mut caught = |name: &str, make| {
         let name = format!("channels::broken::{name}");

@@ -7,8 +7,8 @@
 use libtest_mimic::Trial;
 use throng::machine::Cpu;
 use throng::structures::counter::diffracting::{
-    Adaptive, Balancer, Crowd, Node, Original, SecondChance, Side, StarvationFree, Toggle, Token,
-    WaitFree,
+    Adaptive, Balancer, Locations, Node, Original, SecondChance, Side, StarvationFree, Toggle,
+    Token, WaitFree,
 };
 use throng::structures::counter::{
     Builder, Counter, Counting, Funnel, FunnelShape, Progress, ReactiveTree, Registered, Shape,
@@ -134,7 +134,7 @@ fn disturbed_on(machine: &MachineSpec, seed: u64) -> Run {
 
 /// Eight processors count with a counter that changes all the time if it ever does. Each stops several times in the
 /// middle of a call. A stop lasts longer than the others need to change the counter and go on.
-fn hasty(seed: u64) -> Run {
+fn stalled(seed: u64) -> Run {
     let width = [2, 4, 8][seed as usize % 3];
     let shape = Shape::tiny(8, width).spin(1 << (seed % 4)).bank(1 + seed as usize % 3).patience(0);
     let faults = Faults::none().random_delays(30, 500).random_stalls(8, 60, 10_000);
@@ -142,13 +142,13 @@ fn hasty(seed: u64) -> Run {
 }
 
 /// Some processors of such a machine stop for ever.
-fn crippled_on(machine: &MachineSpec, seed: u64) -> Run {
+fn with_halts_on(machine: &MachineSpec, seed: u64) -> Run {
     // Without caches, processors that wait for ever poll for ever.
-    Run { machine: machine.clone(), step_limit: 200_000, ..crippled(seed) }
+    Run { machine: machine.clone(), step_limit: 200_000, ..with_halts(seed) }
 }
 
 /// Returns a run in which some processors halt for ever, each at a random step.
-fn crippled(seed: u64) -> Run {
+fn with_halts(seed: u64) -> Run {
     let halted = 1 + seed as usize % 3;
     let faults = Faults::none().random_delays(3, 100).random_halts(halted, 25);
     Run { faults, ..disturbed(seed) }
@@ -228,8 +228,8 @@ fn counter_changes_all_the_time(effort: u64) {
         assert!(looks.iter().sum::<u64>() > 50, "{looks:?}\n{}", run.known(trial));
         (0..3).for_each(|depth| depths[depth] += looks[depth]);
 
-        let crippled = Run { faults: stalls.random_halts(2, 400), ..run };
-        crippled.check_numbers(method, &crippled.of(method), trial);
+        let with_halts = Run { faults: stalls.random_halts(2, 400), ..run };
+        with_halts.check_numbers(method, &with_halts.of(method), trial);
     }
     if seeds(2).count() > 1 {
         assert!(depths.iter().all(|&looks| looks > 500), "{depths:?}");
@@ -273,11 +273,12 @@ fn balances<B: Balancer<Sim>>(count: u64) {
         let run = disturbed(seed);
         let (spin, calls) = (run.shape.spin, run.calls);
         let node = Node::new(1, 1 + seed as usize % 3, spin);
-        let traverse = move |(balancer, crowd): &(B, Crowd<Sim>), cpu: &SimCpu| -> Vec<Side> {
-            let token = Token::new(cpu, crowd);
-            (0..calls).map(|_| balancer.traverse(&token)).collect()
-        };
-        let outcome = run.simulation().run(move || (B::new(node), Crowd::new(2)), traverse);
+        let traverse =
+            move |(balancer, locations): &(B, Locations<Sim>), cpu: &SimCpu| -> Vec<Side> {
+                let token = Token::new(cpu, locations);
+                (0..calls).map(|_| balancer.traverse(&token)).collect()
+            };
+        let outcome = run.simulation().run(move || (B::new(node), Locations::new(2)), traverse);
         let outcome = outcome.expect("the simulation can be set up");
         assert_eq!(outcome.end, End::Finished, "{}", run.known(&trial));
         let exits = outcome.results.into_iter().flatten().flatten().map(|side| side as usize);
@@ -344,13 +345,13 @@ pub(crate) fn trials() -> Vec<Trial> {
                 disturbed(seed).check(method, trial);
             }
         });
-        add("hasty", |method, trial, effort| {
+        add("stalled", |method, trial, effort| {
             for seed in seeds(400 * effort) {
-                hasty(seed).check(method, trial);
+                stalled(seed).check(method, trial);
             }
         });
         add("halted", |method, trial, effort| {
-            halts(method, trial, seeds(400 * effort).map(crippled));
+            halts(method, trial, seeds(400 * effort).map(with_halts));
         });
         add("disturbed_on_machines", |method, trial, effort| {
             for machine in presets().iter().map(Preset::spec) {
@@ -361,7 +362,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         });
         add("halted_on_machines", |method, trial, effort| {
             for machine in presets().iter().map(Preset::spec) {
-                halts(method, trial, seeds(100 * effort).map(|seed| crippled_on(&machine, seed)));
+                halts(method, trial, seeds(100 * effort).map(|seed| with_halts_on(&machine, seed)));
             }
         });
     }
@@ -394,10 +395,10 @@ pub(crate) fn trials() -> Vec<Trial> {
                 disturbed(seed).check(method, &name);
             }
         }));
-        let name = format!("broken_hasty::{}", method.about.name);
+        let name = format!("broken_stalled::{}", method.about.name);
         trials.push(is_caught(name.clone(), promise, move || {
             for seed in seeds(400) {
-                hasty(seed).check(method, &name);
+                stalled(seed).check(method, &name);
             }
         }));
         let name = format!("broken_on_machines::{}", method.about.name);
@@ -415,7 +416,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let turns = Registered::of::<broken::TakesTurns<Sim>>();
     let name = "broken::takes-turns";
     trials.push(is_caught(name.into(), "is not wait-free", move || {
-        halts(turns, name, seeds(300).map(crippled));
+        halts(turns, name, seeds(300).map(with_halts));
     }));
     trials
 }

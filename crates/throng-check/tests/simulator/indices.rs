@@ -37,7 +37,7 @@ fn disturbed(seed: u64) {
 }
 
 /// Few indices for eight processors, each of which stops several times. A stop lasts longer than the others need for all the rest.
-fn hasty(seed: u64) {
+fn stalled(seed: u64) {
     let faults = Faults::none().random_delays(30, 500).random_stalls(8, 60, 10_000);
     let simulation = Simulation::new().machine(MachineSpec::ideal(10)).processors(8);
     let indices = [1, 9, 60, 300][seed as usize % 4];
@@ -57,7 +57,7 @@ fn ends_together(processors: usize, indices: usize, most: u32) {
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![
         passes("indices::disturbed".to_owned(), || seeds(48).for_each(disturbed)),
-        passes("indices::hasty".to_owned(), || seeds(400).for_each(hasty)),
+        passes("indices::stalled".to_owned(), || seeds(400).for_each(stalled)),
         passes("indices::end_together::of_many_short".to_owned(), || {
             ends_together(32, 100_000, 400);
         }),

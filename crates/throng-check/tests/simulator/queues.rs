@@ -1,5 +1,6 @@
 //! Each queue with up to 64 processors, slowed, delayed, stalled, preempted, halted and killed, on the
-//! ideal machine and on a small one of every preset.
+//! ideal machine and on a small one of every preset. One file, because all tests share the list of disturbances and one
+//! way to run a queue.
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
@@ -156,14 +157,14 @@ fn disturbed_on(machine: &MachineSpec, seed: u64) -> Run {
 /// that consumers leave without their items, several at a time, and the memory around them is
 /// freed. (This found a lost item: its consumer had left, its producer had made up for that, and it
 /// had not been counted yet.)
-fn hasty(seed: u64) -> Run {
+fn stalled(seed: u64) -> Run {
     let faults = Faults::none().random_delays(30, 500).random_stalls(8, 60, 10_000);
     Run { processors: 8, capacity: None, block: 1, waits: false, faults, ..full_speed(seed) }
 }
 
 /// Some processors halt for ever in the middle of their calls; no call waits. One item may be
 /// missing for each halted processor; all others must finish.
-fn crippled(seed: u64) -> Run {
+fn with_halts(seed: u64) -> Run {
     let run = Run { waits: false, ..full_speed(seed) };
     let most = if seed.is_multiple_of(2) { 1 } else { run.processors / 2 };
     let halts = Faults::none().random_delays(3, 100).random_halts(most, 5 + seed % 40);
@@ -481,9 +482,9 @@ fn trials_of(kind: Kind<Sim>, effort: u64) -> Vec<Trial> {
             disturbed(seed).check_shared(kind, trial);
         }
     });
-    add("hasty", |kind, trial, effort| {
+    add("stalled", |kind, trial, effort| {
         for seed in seeds(1500 * effort) {
-            hasty(seed).check_in_turn(kind, trial);
+            stalled(seed).check_in_turn(kind, trial);
         }
     });
     add("disturbed_on_machines", |kind, trial, effort| {
@@ -496,7 +497,7 @@ fn trials_of(kind: Kind<Sim>, effort: u64) -> Vec<Trial> {
     });
     if kind.can.survive_halts {
         add("halted", |kind, trial, effort| {
-            let halted = |seed| crippled(seed).check_at_random(kind, trial);
+            let halted = |seed| with_halts(seed).check_at_random(kind, trial);
             let halted: Vec<usize> = seeds(840 * effort).filter_map(halted).collect();
             let (runs, halted) = (halted.len(), halted.iter().sum::<usize>());
             assert!(halted >= runs, "{halted} were halted in {runs} runs");
@@ -510,7 +511,7 @@ fn trials_of(kind: Kind<Sim>, effort: u64) -> Vec<Trial> {
         add("halted_on_machines", |kind, trial, effort| {
             for machine in presets().iter().map(Preset::spec) {
                 for seed in seeds(84 * effort) {
-                    let run = crippled(seed);
+                    let run = with_halts(seed);
                     Run { machine: machine.clone(), ..run }.check_at_random(kind, trial);
                 }
             }
@@ -545,7 +546,7 @@ fn broken_trials() -> Vec<Trial> {
         let name = format!("queues::broken::{}-halted", kind.name);
         trials.push(is_caught(name.clone(), hangs, move || {
             for seed in seeds(400) {
-                crippled(seed).check_at_random(kind, &name);
+                with_halts(seed).check_at_random(kind, &name);
             }
         }));
     }

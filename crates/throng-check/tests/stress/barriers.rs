@@ -93,7 +93,7 @@ fn crowd(method: Registered<Native>, members: usize, rounds: u64, longest: Durat
     let letters = Letters::<Native>::of_words(members);
     let visits = on_threads(members, |rank| {
         let cpu = Native::cpu();
-        let patience = if members > 2 { Patience::CROWDED } else { Patience::ROOMY };
+        let patience = if members > 2 { Patience::OVERSUBSCRIBED } else { Patience::DEDICATED };
         visits(rank, rounds, &letters, |round| {
             let way_out = WayOut::after(&cpu, longest).patience(patience);
             meeting.meet_on(&cpu, rank, round, &way_out).map(|()| rank == 0)
@@ -162,7 +162,7 @@ fn regulars(
 
 /// Returns the result of each other member of a team of four, and the time until it, when the last
 /// member has entered five rounds and then does `leave`.
-fn told_after(method: Registered<Native>, leave: impl Fn(&mut Member<AnyMeeting>) + Sync) {
+fn error_after(method: Registered<Native>, leave: impl Fn(&mut Member<AnyMeeting>) + Sync) {
     const ROUNDS: u64 = 5;
     let name = method.about.name;
     let left = std::sync::Mutex::new(None);
@@ -194,7 +194,7 @@ fn told_after(method: Registered<Native>, leave: impl Fn(&mut Member<AnyMeeting>
 
 /// A member panics, and its team gets an error.
 fn panics(method: Registered<Native>) {
-    told_after(method, |_| {});
+    error_after(method, |_| {});
     let name = method.about.name;
     let mut members = team(build(method, 3));
     let mut last = members.pop().expect("three");
@@ -237,7 +237,7 @@ fn gives_up(method: Registered<Native>) {
 
 /// A caller gives up in a later round than the first. Later callers get an error, also where the
 /// seats are taken by callers that got one before and never free them.
-fn all_are_told(method: Registered<Native>) {
+fn all_get_the_error(method: Registered<Native>) {
     let name = method.about.name;
     let barrier = Anonymous::new(build(method, 2));
     on_threads(2, |_| barrier.wait());
@@ -306,11 +306,12 @@ pub(crate) fn trials() -> Vec<Trial> {
         }));
         trials.push(passes(format!("barriers::{name}::panics"), move || panics(method)));
         trials.push(passes(format!("barriers::{name}::aborts"), move || {
-            told_after(method, |member| member.abort());
+            error_after(method, |member| member.abort());
         }));
         trials.push(passes(format!("barriers::{name}::gives_up"), move || gives_up(method)));
-        trials
-            .push(passes(format!("barriers::{name}::all_are_told"), move || all_are_told(method)));
+        trials.push(passes(format!("barriers::{name}::all_get_the_error"), move || {
+            all_get_the_error(method)
+        }));
         trials.push(passes(format!("barriers::{name}::sleeps"), move || {
             let barrier = Anonymous::new(build(method, 4));
             sleeps(name, 4, || barrier.wait());

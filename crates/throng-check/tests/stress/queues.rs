@@ -126,7 +126,7 @@ fn gives_up() {
 }
 
 /// Closing wakes all threads that wait for items or for room.
-fn all_are_told(waiters: usize) {
+fn all_get_the_error(waiters: usize) {
     let empty = Queue::<u32>::bounded(1);
     let full = Queue::bounded(1);
     assert_eq!(full.push(0), Ok(()));
@@ -231,8 +231,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     }
     trials.push(passes("queues::queue::gives_up".into(), gives_up));
     for waiters in [1, 5] {
-        let name = format!("queues::queue::all_of_{}_are_told", 2 * waiters);
-        trials.push(passes(name, move || all_are_told(waiters)));
+        let name = format!("queues::queue::all_of_{}_get_the_error", 2 * waiters);
+        trials.push(passes(name, move || all_get_the_error(waiters)));
     }
     for capacity in [1, 2, 64] {
         let name = format!("queues::forced::capacity_{capacity}");

@@ -2,6 +2,8 @@
 
 use throng_papers::table::{Align, aligned};
 
+use crate::error::count;
+
 /// Width of the widest table that fits most windows.
 pub(crate) const LINE_WIDTH: usize = 100;
 /// Smallest widths of the two numbers of a pair.
@@ -31,7 +33,36 @@ pub(crate) struct Row {
     pub(crate) last: Option<String>,
 }
 
+/// Formats a ratio, or a dash where there is none.
+pub(crate) fn ratio(ratio: Option<f64>) -> String {
+    ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}"))
+}
+
 impl Grid {
+    /// Returns a table with a row for each of `names` and a pair for each number of threads: dashes where `pair`
+    /// has none.
+    pub(crate) fn by_threads<'a>(
+        name: &'static str,
+        labels: [&'static str; 2],
+        threads: &[usize],
+        names: impl IntoIterator<Item = &'a str>,
+        pair: impl Fn(&'a str, usize) -> Option<[String; 2]>,
+    ) -> Self {
+        let dashes = || ["-", "-"].map(str::to_owned);
+        let row = |name| Row {
+            name: String::from(name),
+            pairs: threads.iter().map(|&n| pair(name, n).unwrap_or_else(dashes)).collect(),
+            last: None,
+        };
+        Grid {
+            name,
+            heads: threads.iter().map(|&threads| count(threads)).collect(),
+            labels,
+            last: None,
+            rows: names.into_iter().map(row).collect(),
+        }
+    }
+
     /// Returns the table, in several blocks where the pairs do not fit side by side.
     pub(crate) fn blocks(&self) -> Vec<String> {
         let name_width = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);

@@ -20,7 +20,6 @@ pub struct Latency {
 
 impl Latency {
     /// Returns the median of each percentile, or [`None`] if `all` is empty.
-    #[must_use]
     pub fn medians(all: &[Latency]) -> Option<Latency> {
         let middle = |of: fn(&Latency) -> f64| median(&sorted(all.iter().map(of)));
         Some(Latency {
@@ -43,7 +42,6 @@ const DIGITS: u8 = 2;
 
 impl Recorder {
     /// Returns an empty recorder.
-    #[must_use]
     pub fn new() -> Self {
         Recorder(
             Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are in order"),
@@ -62,13 +60,11 @@ impl Recorder {
     }
 
     /// Returns the number of latencies recorded.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.0.len()
     }
 
     /// Returns the percentiles of all recorders together, or [`None`] if nothing was recorded.
-    #[must_use]
     pub fn together<'a>(all: impl Iterator<Item = &'a Recorder>) -> Option<Latency> {
         let mut sum = Recorder::new();
         all.for_each(|recorder| sum.add(recorder));

@@ -13,7 +13,7 @@
 //! |---|---|
 //! | [`setup`] | the machine: its cores and its speed at the moment |
 //! | [`window`] | the phases of a run, and their times |
-//! | `harness` | the order of the runs, and the record of every single number |
+//! | `harness` | what a benchmark is: one runner, one record of every single number, one set of files |
 //! | `together` | threads that begin together |
 //! | [`pace`] | how a thread takes its values, with or without work in between |
 //! | [`stats`], `ranks` | medians, how far numbers lie apart, and whether two rows of them differ |
@@ -25,7 +25,7 @@ pub mod beside;
 pub mod counters;
 pub mod everyday;
 pub(crate) mod grid;
-mod harness;
+pub(crate) mod harness;
 pub mod heat;
 pub mod latency;
 pub mod loops;
@@ -38,6 +38,28 @@ pub mod start;
 pub mod stats;
 mod together;
 pub mod window;
+
+/// Whose a measured structure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Of this library: what it recommends.
+    Ours,
+    /// One of those, called by its `try` forms until they work.
+    OursTried,
+    /// Another method of this library, such as those of the papers.
+    Method,
+    /// Of another library.
+    Peer,
+    /// No structure: what the measurement takes by itself.
+    Nothing,
+}
+
+impl Origin {
+    /// Returns whether it is of this library.
+    pub const fn is_ours(self) -> bool {
+        matches!(self, Origin::Ours | Origin::OursTried | Origin::Method)
+    }
+}
 
 /// A line of memory, as counters are made of.
 #[repr(align(128))]

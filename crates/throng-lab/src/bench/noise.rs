@@ -8,6 +8,12 @@ const BUSY: f64 = 0.5;
 const WARNING: &str = "\n          \
     This machine was busy with other things: measure again when it is quiet.";
 
+/// Returns the line below a table that describes the spread, or nothing after a single repetition.
+pub(crate) fn line(repetitions: usize, spreads: Vec<(f64, String)>) -> String {
+    let noise = in_words(spreads).filter(|_| repetitions > 1);
+    noise.map_or(String::new(), |noise| format!("spread    {noise}\n"))
+}
+
 /// Describes the spread of the repetitions in general and at worst, from spreads that have a name
 /// each. Returns `None` if there are none.
 pub(crate) fn in_words(mut spreads: Vec<(f64, String)>) -> Option<String> {

@@ -21,7 +21,6 @@ pub enum Pace {
 
 impl Pace {
     /// Describes the pace, for the line above a table; `None` for the default.
-    #[must_use]
     pub fn in_words(self) -> Option<String> {
         match self {
             Pace::InARow => None,
@@ -42,7 +41,6 @@ pub struct Worker {
 
 impl Worker {
     /// Returns the worker of the calling thread.
-    #[must_use]
     pub fn new(pace: Pace) -> Self {
         let work = match pace {
             Pace::InARow => None,
@@ -76,7 +74,6 @@ pub struct Work {
 
 impl Work {
     /// Returns work of 0 to `nanoseconds` each time, or `None` if that is 0.
-    #[must_use]
     pub fn up_to(nanoseconds: u32) -> Option<Self> {
         (nanoseconds > 0).then(|| Work {
             random: SplitMix64::from_state(Native::cpu().id() as u64),
@@ -99,7 +96,6 @@ pub struct SteadyWork {
 
 impl SteadyWork {
     /// Returns work of about `nanoseconds`, calibrated on the calling thread.
-    #[must_use]
     pub fn of(nanoseconds: u32) -> Self {
         SteadyWork { rounds: rounds_a_us() * u64::from(nanoseconds) / 1000 }
     }

@@ -29,7 +29,6 @@ pub struct Setup {
 
 impl Setup {
     /// Examines the machine, which takes some milliseconds.
-    #[must_use]
     pub fn look(pinning: &Pinning) -> Self {
         let cores = threads::cores();
         Setup {
@@ -41,7 +40,6 @@ impl Setup {
     }
 
     /// Describes the machine, for the line above a table.
-    #[must_use]
     pub fn in_words(&self) -> String {
         let mut line = format!(
             "{}, {}, threads {}pinned",
@@ -76,7 +74,6 @@ pub struct Pinning {
 
 impl Pinning {
     /// Finds out whether threads can be pinned here, and to which cores.
-    #[must_use]
     pub fn find() -> Self {
         let cores = core_affinity::get_core_ids().unwrap_or_default();
         // Tried on a thread of its own, so that the calling one stays unpinned.
@@ -88,7 +85,6 @@ impl Pinning {
     }
 
     /// Returns a pinning that leaves threads where the system puts them.
-    #[must_use]
     pub const fn none() -> Self {
         Pinning { cores: Vec::new() }
     }
@@ -100,7 +96,6 @@ impl Pinning {
     }
 
     /// Returns whether threads can be pinned here.
-    #[must_use]
     pub fn is_possible(&self) -> bool {
         !self.cores.is_empty()
     }

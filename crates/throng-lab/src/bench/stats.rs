@@ -15,7 +15,6 @@ pub struct Stats {
 
 impl Stats {
     /// Returns the statistics of these numbers, or `None` if there are none.
-    #[must_use]
     pub fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let values = sorted(values);
         let (&min, &max) = (values.first()?, values.last()?);
@@ -23,7 +22,6 @@ impl Stats {
     }
 
     /// Returns the range of the numbers, relative to the median.
-    #[must_use]
     pub fn spread(&self) -> Option<f64> {
         (self.median > 0.0).then(|| (self.max - self.min) / self.median)
     }

@@ -106,13 +106,11 @@ pub struct Compared {
 
 impl Compared {
     /// Returns the ratio of simulated to measured; 1 is exact.
-    #[must_use]
     pub fn factor(&self) -> f64 {
         self.simulated / self.measured
     }
 
     /// Returns the factor by which the simulated number is off, in either direction; never below 1.
-    #[must_use]
     pub fn off(&self) -> f64 {
         self.factor().max(1.0 / self.factor())
     }
@@ -163,14 +161,12 @@ impl Calibration {
     ///
     /// With more processors than cores were measured, there are more groups like those measured.
     /// Without groups, all are as near to each other as those measured.
-    #[must_use]
     pub fn spec(&self, processors: usize) -> MachineSpec {
         self.fitted().spec(processors.max(1))
     }
 
     /// Returns the machine that `threads` threads of a measurement have for themselves. They are
     /// pinned to the first cores by the system's numbers, which need not be neighbours.
-    #[must_use]
     pub fn spec_for_threads(&self, threads: usize) -> MachineSpec {
         let mut used: Vec<usize> = (0..self.cores.len()).collect();
         used.sort_by_key(|&place| self.cores[place]);
@@ -184,7 +180,6 @@ impl Calibration {
     }
 
     /// Returns the cost of this name.
-    #[must_use]
     pub fn cost(&self, name: &str) -> Option<f64> {
         self.costs.iter().find(|cost| cost.name == name).map(|cost| cost.ns)
     }

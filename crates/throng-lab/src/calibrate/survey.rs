@@ -23,7 +23,6 @@ pub(crate) const BUSY: f64 = 0.5;
 /// Measures this machine.
 ///
 /// Takes up to 10 seconds; a `quick` one up to 3.
-#[must_use]
 pub fn measure(pinning: &Pinning, quick: bool) -> Calibration {
     let numbers = match pinning.cores() {
         // Threads that are not pinned: one time stands for all pairs.

@@ -3,20 +3,19 @@
 use std::time::Duration;
 
 use clap::Args;
-use throng_papers::arguments::{check_names, numbers, optional};
-use throng_papers::output::JsonTarget;
+use throng_papers::arguments::{check_names, optional};
 
 use super::neighbours::BesideArguments;
-use crate::bench::barriers::barriers;
+use super::{repetitions, threads};
 use crate::bench::barriers::plan::{BarriersPlan, Question};
 use crate::bench::barriers::rows::{self, REFERENCE, Row};
+use crate::bench::harness::{self, Files};
 use crate::error::Error;
 use crate::threads::threads_that_meet;
 
 /// Most threads that can be measured: the barriers of all runs are kept, so that each has another
 /// address.
 pub(super) const MAX_THREADS: usize = 1024;
-const MAX_REPETITIONS: usize = 1000;
 const MAX_RUN_MS: usize = 60_000;
 const MAX_ROUNDS: usize = 1_000_000_000;
 
@@ -87,19 +86,19 @@ pub struct BarriersArguments {
 /// # Errors
 /// When an argument is wrong, a barrier fails its check, or a result cannot be written.
 pub fn run(typed: &BarriersArguments) -> Result<(), Error> {
-    barriers(BarriersPlan::resolve(typed)?)
+    let plan = BarriersPlan::resolve(typed)?;
+    // Last, so that only a plan that is otherwise right creates a file.
+    harness::run(&plan, Files::default().json(typed.json.as_ref())?)
 }
 
 impl BarriersPlan {
     /// Resolves what was typed.
     ///
     /// # Errors
-    /// When a value is not allowed, a name unknown or the file not writable.
+    /// When a value is not allowed, a name unknown.
     pub fn resolve(typed: &BarriersArguments) -> Result<Self, Error> {
-        let threads = match &typed.threads {
-            Some(list) => numbers("--threads", list, 1..=MAX_THREADS)?,
-            None => threads_that_meet(MAX_THREADS),
-        };
+        let threads =
+            threads(typed.threads.as_deref(), 1..=MAX_THREADS, threads_that_meet(MAX_THREADS))?;
         let rows = select(&typed.methods)?;
         let ms = optional("--milliseconds", typed.milliseconds.as_deref(), 1..=MAX_RUN_MS)?;
         let rounds = optional("--rounds", typed.rounds.as_deref(), 1..=MAX_ROUNDS)?;
@@ -117,13 +116,9 @@ impl BarriersPlan {
             (false, true) => 5,
             (false, false) => 9,
         };
-        let repetitions =
-            optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
-                .unwrap_or(usual);
+        let repetitions = repetitions(typed.repetitions.as_deref(), usual)?;
         check_shapes(&rows, &threads)?;
-        // Last, so that only a plan that is otherwise right creates a file.
-        let json = JsonTarget::open(typed.json.as_ref())?;
-        Ok(BarriersPlan { rows, threads, question, repetitions, json })
+        Ok(BarriersPlan { rows, threads, question, repetitions })
     }
 }
 
@@ -179,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_measured_alone_unless_asked_for() {
+    fn no_thread_is_measured_alone_unless_asked_for() {
         let plan = BarriersPlan::resolve(&BarriersArguments::default()).unwrap();
         assert!(plan.threads[0] >= 2);
         assert!(matches!(plan.question, Question::Rounds { rounds: None, .. }));

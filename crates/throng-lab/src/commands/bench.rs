@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use clap::Args;
 use throng::topology::Topology;
-use throng_papers::arguments::{chosen, not_allowed, numbers, optional};
+use throng_papers::arguments::{chosen, not_allowed, optional};
 use throng_papers::csv::csv;
 use throng_papers::output::{self, JsonTarget, OutputFile};
 
+use super::threads;
 use crate::bench::setup::{Pinning, Setup};
 use crate::calibrate::{self, Calibration, Validation};
 use crate::error::Error;
@@ -99,10 +100,11 @@ impl Plan {
             (false, false) => Pace::Usual,
         };
         let needs = select(typed.needs.as_deref())?;
-        let threads = match &typed.threads {
-            Some(list) => numbers("--threads", list, 1..=MAX_THREADS)?,
-            None => default_threads(cores(), MAX_THREADS),
-        };
+        let threads = threads(
+            typed.threads.as_deref(),
+            1..=MAX_THREADS,
+            default_threads(cores(), MAX_THREADS),
+        )?;
         check_threads(&needs, &threads)?;
         let repetitions =
             optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?;

@@ -4,17 +4,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use throng_papers::arguments::{check_names, chosen, numbers, optional};
-use throng_papers::output::{JsonTarget, OutputFile};
 
 use super::barriers::{BarriersArguments, MAX_THREADS};
 use super::loops::LoopArguments;
 use super::neighbours::BesideArguments;
 use super::queues::QueuesArguments;
-use crate::bench::beside::beside;
+use super::{repetitions, threads};
 use crate::bench::beside::contenders::{self, Contender, Role, USUAL_BARRIERS};
 use crate::bench::beside::load::Load;
 use crate::bench::beside::plan::{BesidePlan, Subject};
 use crate::bench::beside::setting::Setting;
+use crate::bench::harness::{self, Files};
 use crate::bench::loops::plan::LoopPlan;
 use crate::bench::loops::work::Shape;
 use crate::bench::loops::work::Size;
@@ -22,7 +22,6 @@ use crate::bench::window::Times;
 use crate::error::Error;
 use crate::threads::threads_that_meet;
 
-const MAX_REPETITIONS: usize = 1000;
 const MAX_RUN_MS: usize = 60_000;
 const MAX_WORK_NS: usize = 10_000_000;
 const MAX_SECONDS: usize = 24 * 60 * 60;
@@ -38,7 +37,6 @@ struct Common<'a> {
     repetitions: Option<&'a str>,
     /// The option with the length of a run, and its typed value.
     milliseconds: (&'static str, Option<&'a str>),
-    json: Option<PathBuf>,
 }
 
 /// Measures barriers beside neighbours.
@@ -46,7 +44,7 @@ struct Common<'a> {
 /// # Errors
 /// When an argument is wrong, a structure fails its check, or a result cannot be written.
 pub fn barriers(typed: &BarriersArguments) -> Result<(), Error> {
-    beside(BesidePlan::barriers(typed)?)
+    run(&BesidePlan::barriers(typed)?, &typed.beside, typed.json.as_ref())
 }
 
 /// Measures queues beside neighbours.
@@ -54,7 +52,7 @@ pub fn barriers(typed: &BarriersArguments) -> Result<(), Error> {
 /// # Errors
 /// When an argument is wrong, a structure fails its check, or a result cannot be written.
 pub fn queues(typed: &QueuesArguments) -> Result<(), Error> {
-    beside(BesidePlan::queues(typed)?)
+    run(&BesidePlan::queues(typed)?, &typed.beside, typed.json.as_ref())
 }
 
 /// Measures loops beside neighbours.
@@ -62,7 +60,12 @@ pub fn queues(typed: &QueuesArguments) -> Result<(), Error> {
 /// # Errors
 /// When an argument is wrong, a structure fails its check, or a result cannot be written.
 pub fn loops(typed: &LoopArguments) -> Result<(), Error> {
-    beside(BesidePlan::loops(typed)?)
+    run(&BesidePlan::loops(typed)?, &typed.beside, typed.json.as_ref())
+}
+
+fn run(plan: &BesidePlan, typed: &BesideArguments, json: Option<&PathBuf>) -> Result<(), Error> {
+    // Last, so that only a plan that is otherwise right creates a file.
+    harness::run(plan, Files::default().json(json)?.csv(typed.csv.as_ref())?)
 }
 
 impl BesidePlan {
@@ -80,7 +83,6 @@ impl BesidePlan {
             threads: typed.threads.as_deref(),
             repetitions: typed.repetitions.as_deref(),
             milliseconds: ("--milliseconds", typed.milliseconds.as_deref()),
-            json: typed.json.clone(),
         };
         BesidePlan::resolve(Subject::Barriers, loads.collect(), contenders, &common)
     }
@@ -104,7 +106,6 @@ impl BesidePlan {
             threads: typed.threads.as_deref(),
             repetitions: typed.repetitions.as_deref(),
             milliseconds: ("--duration", typed.duration.as_deref()),
-            json: typed.json.clone(),
         };
         BesidePlan::resolve(Subject::Queues, loads, contenders, &common)
     }
@@ -121,7 +122,6 @@ impl BesidePlan {
             threads: typed.threads.as_deref(),
             repetitions: typed.repetitions.as_deref(),
             milliseconds: ("--milliseconds", None),
-            json: typed.json.clone(),
         };
         BesidePlan::resolve(Subject::Loops, loads, contenders::loops(), &common)
     }
@@ -132,14 +132,10 @@ impl BesidePlan {
         contenders: Vec<Contender>,
         common: &Common<'_>,
     ) -> Result<Self, Error> {
-        let threads = match common.threads {
-            Some(list) => numbers("--threads", list, 2..=MAX_THREADS)?,
-            None => threads_that_meet(MAX_THREADS),
-        };
+        let threads = threads(common.threads, 2..=MAX_THREADS, threads_that_meet(MAX_THREADS))?;
         let settings = Setting::list(common.beside.neighbours.as_deref().unwrap_or_default())?;
         let (usual_seconds, usual_repetitions) = if common.quick { (60, 3) } else { (300, 5) };
         let seconds = optional("--seconds", common.beside.seconds.as_deref(), 1..=MAX_SECONDS)?;
-        let repetitions = optional("--repetitions", common.repetitions, 1..=MAX_REPETITIONS)?;
         let (option, typed) = common.milliseconds;
         let ms = optional(option, typed, 1..=MAX_RUN_MS)?;
         let mut plan = BesidePlan {
@@ -148,19 +144,13 @@ impl BesidePlan {
             threads,
             settings,
             contenders,
-            repetitions: repetitions.unwrap_or(usual_repetitions),
+            repetitions: repetitions(common.repetitions, usual_repetitions)?,
             times: Times::NONE,
             budget: Duration::from_secs(seconds.unwrap_or(usual_seconds) as u64),
-            json: None,
-            csv: None,
         };
         let measure =
             ms.map_or_else(|| plan.time_of_a_run(), |ms| Duration::from_millis(ms as u64));
         plan.times = Times { warm_up: measure / 2, measure };
-        // Last, so that only a plan that is otherwise right creates a file.
-        plan.json = JsonTarget::open(common.json.as_ref())?;
-        let csv = common.beside.csv.clone();
-        plan.csv = csv.map(|path| OutputFile::open("--csv", path)).transpose()?;
         Ok(plan)
     }
 }

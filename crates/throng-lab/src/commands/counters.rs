@@ -7,17 +7,16 @@ use std::time::Duration;
 use clap::Args;
 use throng::machine::Native;
 use throng::structures::counter::{Registered, methods};
-use throng_papers::arguments::{check_names, numbers, optional};
-use throng_papers::output::JsonTarget;
+use throng_papers::arguments::{check_names, optional};
 
-use crate::bench::counters::counters;
+use super::{repetitions, threads};
 use crate::bench::counters::plan::{CountersPlan, MAX_DEPTH, shape};
+use crate::bench::harness::{self, Files};
 use crate::bench::pace::Pace as Taking;
 use crate::error::Error;
 use crate::peers;
 use crate::threads::{MAX_THREADS, cores, default_threads};
 
-const MAX_REPETITIONS: usize = 1000;
 const MAX_RUN_MS: usize = 60_000;
 const MAX_WORK_NS: usize = 1_000_000;
 
@@ -76,19 +75,22 @@ pub struct CountersArguments {
 /// # Errors
 /// When an argument is wrong, a structure fails its check, or a result cannot be written.
 pub fn run(typed: &CountersArguments) -> Result<(), Error> {
-    counters(CountersPlan::resolve(typed)?)
+    let plan = CountersPlan::resolve(typed)?;
+    // Last, so that only a plan that is otherwise right creates a file.
+    harness::run(&plan, Files::default().json(typed.json.as_ref())?)
 }
 
 impl CountersPlan {
     /// Resolves what was typed.
     ///
     /// # Errors
-    /// When a value is not allowed, a name unknown, a shape impossible or the file not writable.
+    /// When a value is not allowed, a name unknown, a shape impossible.
     pub fn resolve(typed: &CountersArguments) -> Result<Self, Error> {
-        let threads = match &typed.threads {
-            Some(list) => parse_threads(list)?,
-            None => default_threads(cores(), MAX_THREADS),
-        };
+        let threads = threads(
+            typed.threads.as_deref(),
+            1..=MAX_THREADS,
+            default_threads(cores(), MAX_THREADS),
+        )?;
         let methods = select_methods(&typed.methods)?;
         let width = optional("--width", typed.width.as_deref(), 1..=1 << MAX_DEPTH)?;
         let depth = optional("--depth", typed.depth.as_deref(), 0..=MAX_DEPTH)?;
@@ -101,13 +103,9 @@ impl CountersPlan {
             None => Taking::InARow,
         };
         let pace = Pace::of(typed.quick);
-        let repetitions =
-            optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
-                .unwrap_or(pace.repetitions);
+        let repetitions = repetitions(typed.repetitions.as_deref(), pace.repetitions)?;
         let run_ms = optional("--milliseconds", typed.milliseconds.as_deref(), 1..=MAX_RUN_MS)?
             .unwrap_or_else(|| pace.run_ms(methods.len() * threads.len() * repetitions));
-        // Last, so that only a plan that is otherwise right creates a file.
-        let json = JsonTarget::open(typed.json.as_ref())?;
         Ok(CountersPlan {
             methods,
             threads,
@@ -115,7 +113,6 @@ impl CountersPlan {
             pace: taking,
             repetitions,
             run_time: Duration::from_millis(run_ms as u64),
-            json,
         })
     }
 }
@@ -141,10 +138,6 @@ impl Pace {
     fn run_ms(&self, runs: usize) -> usize {
         (self.budget_ms / runs.max(1)).clamp(*self.run_ms.start(), *self.run_ms.end())
     }
-}
-
-fn parse_threads(list: &str) -> Result<Vec<usize>, Error> {
-    Ok(numbers("--threads", list, 1..=MAX_THREADS)?)
 }
 
 /// The reference and the methods of these names; all methods where no name is given.
@@ -190,8 +183,9 @@ mod tests {
 
     #[test]
     fn thread_counts_are_sorted_and_each_taken_once() {
-        assert_eq!(parse_threads("4, 1,2,4").unwrap(), [1, 2, 4]);
-        assert_eq!(parse_threads("4096").unwrap(), [4096]);
+        let resolved = |list| CountersPlan::resolve(&threads(list)).unwrap().threads;
+        assert_eq!(resolved("4, 1,2,4"), [1, 2, 4]);
+        assert_eq!(resolved("64"), [64]);
     }
 
     #[test]

@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use clap::Args;
 use throng_papers::arguments::{chosen, numbers, optional};
-use throng_papers::output::JsonTarget;
-use throng_papers::output::{self, OutputFile};
+use throng_papers::output;
 
+use super::repetitions;
 use crate::bench::everyday::beside::Beside;
 use crate::bench::everyday::cases::{self, Case, Threads};
 use crate::bench::everyday::contenders::{self, Contender};
 use crate::bench::everyday::plan::EverydayPlan;
+use crate::bench::everyday::report;
 use crate::bench::everyday::select;
-use crate::bench::everyday::{everyday, report};
+use crate::bench::harness::{self, Files};
 use crate::bench::queues::deque;
 use crate::error::Error;
 use crate::threads::cores;
 
 /// Most threads that can be measured.
 const MAX_THREADS: usize = deque::MOST_THREADS;
-const MAX_REPETITIONS: usize = 1000;
 const MAX_RUN_MS: usize = 10_000;
 /// 2 097 151 jobs.
 const MAX_DEPTH: usize = 20;
@@ -92,7 +92,10 @@ pub fn run(typed: &EverydayArguments) -> Result<(), Error> {
     if typed.list {
         return Ok(output::print(&report::list(&all_cases(typed)?, &contenders::all()))?);
     }
-    everyday(EverydayPlan::resolve(typed)?)
+    let plan = EverydayPlan::resolve(typed)?;
+    // Last, so that only a plan that is otherwise right creates a file.
+    let files = Files::default().folder(typed.out.as_ref())?.csv(typed.csv.as_ref())?;
+    harness::run(&plan, files.json(typed.json.as_ref())?)
 }
 
 impl EverydayPlan {
@@ -109,18 +112,10 @@ impl EverydayPlan {
         let contenders: Vec<Contender> =
             all.into_iter().filter(|contender| names.contains(&contender.name)).collect();
         let (usual_repetitions, usual_ms) = if typed.quick { (3, 20) } else { (5, 40) };
-        let repetitions =
-            optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
-                .unwrap_or(usual_repetitions);
+        let repetitions = repetitions(typed.repetitions.as_deref(), usual_repetitions)?;
         let ms = optional("--duration", typed.duration.as_deref(), 1..=MAX_RUN_MS)?;
         let depth = optional("--depth", typed.depth.as_deref(), 1..=MAX_DEPTH)?;
         let beside = typed.beside.as_deref().map(Beside::read).transpose()?;
-        // Last, so that only a plan that is otherwise right creates a file.
-        if let Some(folder) = &typed.out {
-            output::make_folder(folder)?;
-        }
-        let csv = typed.csv.clone().map(|path| OutputFile::open("--csv", path)).transpose()?;
-        let json = JsonTarget::open(typed.json.as_ref())?;
         Ok(EverydayPlan {
             cases,
             contenders,
@@ -128,9 +123,6 @@ impl EverydayPlan {
             repetitions,
             time: Duration::from_millis(ms.unwrap_or(usual_ms) as u64),
             depth: depth.map(|depth| depth as u32),
-            json,
-            csv,
-            out: typed.out.clone(),
         })
     }
 }

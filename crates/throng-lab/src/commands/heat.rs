@@ -2,9 +2,9 @@
 
 use clap::Args;
 use throng_papers::arguments::{numbers, optional};
-use throng_papers::output::JsonTarget;
 
-use crate::bench::heat::heat;
+use super::{repetitions, threads};
+use crate::bench::harness::{self, Files};
 use crate::bench::heat::plan::HeatPlan;
 use crate::bench::heat::plate::LEAST_SIZE;
 use crate::error::Error;
@@ -12,7 +12,6 @@ use crate::threads::threads_that_meet;
 
 const MAX_SIZE: usize = 16_384;
 const MAX_STEPS: usize = 10_000_000;
-const MAX_REPETITIONS: usize = 1000;
 
 /// Arguments of `throng bench heat`.
 #[derive(Debug, Default, Args)]
@@ -49,14 +48,16 @@ pub struct HeatArguments {
 /// # Errors
 /// When an argument is wrong, a structure fails its check, or a result cannot be written.
 pub fn run(typed: &HeatArguments) -> Result<(), Error> {
-    heat(HeatPlan::resolve(typed)?)
+    let plan = HeatPlan::resolve(typed)?;
+    // Last, so that only a plan that is otherwise right creates a file.
+    harness::run(&plan, Files::default().json(typed.json.as_ref())?)
 }
 
 impl HeatPlan {
     /// Resolves what was typed.
     ///
     /// # Errors
-    /// When a value is not allowed, a plate has too few rows or the file is not writable.
+    /// When a value is not allowed, a plate has too few rows.
     pub fn resolve(typed: &HeatArguments) -> Result<Self, Error> {
         let sizes = match &typed.sizes {
             Some(list) => numbers("--sizes", list, LEAST_SIZE..=MAX_SIZE)?,
@@ -64,17 +65,12 @@ impl HeatPlan {
         };
         // A band has a row at least.
         let most_threads = sizes.first().map_or(1, |least| least - 2);
-        let threads = match &typed.threads {
-            Some(list) => numbers("--threads", list, 1..=most_threads)?,
-            None => threads_that_meet(most_threads),
-        };
+        let threads =
+            threads(typed.threads.as_deref(), 1..=most_threads, threads_that_meet(most_threads))?;
         let steps = optional("--steps", typed.steps.as_deref(), 1..=MAX_STEPS)?;
         let repetitions =
-            optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
-                .unwrap_or(if typed.quick { 5 } else { 9 });
-        // Last, so that only a plan that is otherwise right creates a file.
-        let json = JsonTarget::open(typed.json.as_ref())?;
-        Ok(HeatPlan { threads, sizes, steps, quick: typed.quick, repetitions, json })
+            repetitions(typed.repetitions.as_deref(), if typed.quick { 5 } else { 9 })?;
+        Ok(HeatPlan { threads, sizes, steps, quick: typed.quick, repetitions })
     }
 }
 

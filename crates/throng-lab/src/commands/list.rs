@@ -29,7 +29,6 @@ pub fn run(typed: &ListArguments) -> Result<(), Error> {
 }
 
 /// Returns the list as it goes to standard output.
-#[must_use]
 pub fn render(as_json: bool) -> String {
     let counters: Vec<About> = methods::<Native>().iter().map(|m| m.about).collect();
     let barriers: Vec<barrier::About> =

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use clap::Args;
 use throng_papers::arguments::{check_names, numbers, optional};
-use throng_papers::output::JsonTarget;
 
 use super::neighbours::BesideArguments;
-use crate::bench::loops::loops;
+use super::{repetitions, threads};
+use crate::bench::harness::{self, Files};
 use crate::bench::loops::plan::LoopPlan;
 use crate::bench::loops::work::Shape;
 use crate::bench::loops::work::Size;
@@ -17,7 +17,6 @@ use crate::threads::{cores, default_threads};
 const MAX_THREADS: usize = 1024;
 const MAX_INDICES: usize = 100_000_000;
 const MAX_MICROSECONDS: usize = 60_000_000;
-const MAX_REPETITIONS: usize = 1000;
 
 /// Arguments of `throng bench loop`.
 #[derive(Debug, Default, Args)]
@@ -70,28 +69,28 @@ pub struct LoopArguments {
 /// # Errors
 /// When an argument is wrong, a loop fails its check, or a result cannot be written.
 pub fn run(typed: &LoopArguments) -> Result<(), Error> {
-    loops(LoopPlan::resolve(typed)?)
+    let plan = LoopPlan::resolve(typed)?;
+    // Last, so that only a plan that is otherwise right creates a file.
+    harness::run(&plan, Files::default().json(typed.json.as_ref())?)
 }
 
 impl LoopPlan {
     /// Resolves the typed arguments.
     ///
     /// # Errors
-    /// When a value is not allowed, a name unknown or the file not writable.
+    /// When a value is not allowed, a name unknown.
     pub fn resolve(typed: &LoopArguments) -> Result<Self, Error> {
-        let threads = match &typed.threads {
-            Some(list) => numbers("--threads", list, 1..=MAX_THREADS)?,
-            None => default_threads(cores(), MAX_THREADS),
-        };
+        let threads = threads(
+            typed.threads.as_deref(),
+            1..=MAX_THREADS,
+            default_threads(cores(), MAX_THREADS),
+        )?;
         let sizes = LoopPlan::sizes(typed, &[100, 10_000], &[200, 5_000])?;
         let shapes = LoopPlan::shapes(typed, &Shape::ALL)?;
         let gap = LoopPlan::gap(typed)?;
         let repetitions =
-            optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
-                .unwrap_or(if typed.quick { 5 } else { 9 });
-        // Last, so that only a plan that is otherwise right creates a file.
-        let json = JsonTarget::open(typed.json.as_ref())?;
-        Ok(LoopPlan { threads, shapes, sizes, gap, quick: typed.quick, repetitions, json })
+            repetitions(typed.repetitions.as_deref(), if typed.quick { 5 } else { 9 })?;
+        Ok(LoopPlan { threads, shapes, sizes, gap, quick: typed.quick, repetitions })
     }
 
     /// Returns every pair of a number of indices and a time, as typed or the default ones.

@@ -26,13 +26,16 @@ pub mod start;
 pub mod table;
 pub mod watch;
 
+use std::ops::RangeInclusive;
+
 use clap::{Parser, Subcommand};
+use throng_papers::arguments::{numbers, optional};
 use throng_papers::output;
 
 use crate::error::Error;
 use bench::SurveyArguments;
 
-/// Shared counters that keep their speed as the crowd of threads grows: list them, measure them.
+/// Measures counters, barriers, queues, pools and loops, on this machine and on simulated ones.
 ///
 /// Without a command, measures this machine (as `throng bench`) and recommends what to use on it.
 ///
@@ -80,8 +83,8 @@ pub enum Command {
     Picture(picture::PictureArguments),
     /// Tell what got faster or slower between two measurements, beyond their noise
     ///
-    /// Both are files that `throng bench --json` has written. What others wrote is the control group: where it
-    /// changed, the machine did, and the rest is judged relative to that.
+    /// Both are files that `throng bench --json` has written. Structures of other libraries are the control
+    /// group: where their times changed, the machine did, and the rest is judged relative to that.
     ///
     /// Exit code: 0 if nothing of this library got slower, 3 if something did, 2 if the two cannot be compared.
     Compare(compare::CompareArguments),
@@ -92,8 +95,8 @@ pub enum Command {
     Calibrate(calibrate::CalibrateArguments),
     /// Watch the default counter change its shape, live, or any structure step by step, in your browser
     ///
-    /// Threads of this machine, or processors of a simulated one, take numbers; the page has a slider that
-    /// says how many. Ends with Ctrl-C.
+    /// Threads of this machine, or processors of a simulated one, take numbers; the page has a slider for
+    /// their number. Ends with Ctrl-C.
     ///
     /// With `--counter NAME` or `--barrier NAME` the page shows that structure instead, step by step: its words
     /// with their values, and the processors at them. It has a player, and the address of each step leads back
@@ -245,6 +248,23 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
 fn run_without_arguments() -> Result<(), Error> {
     bench::run(&SurveyArguments::default())?;
     Ok(output::print(MORE)?)
+}
+
+/// Most repetitions of a run.
+const MAX_REPETITIONS: usize = 1000;
+
+/// Returns the typed number of repetitions, or the usual one.
+fn repetitions(typed: Option<&str>, usual: usize) -> Result<usize, Error> {
+    Ok(optional("--repetitions", typed, 1..=MAX_REPETITIONS)?.unwrap_or(usual))
+}
+
+/// Returns the typed numbers of threads: ascending, each once; or the usual ones.
+fn threads(
+    typed: Option<&str>,
+    range: RangeInclusive<usize>,
+    usual: Vec<usize>,
+) -> Result<Vec<usize>, Error> {
+    typed.map_or(Ok(usual), |list| Ok(numbers("--threads", list, range)?))
 }
 
 const MORE: &str = "

@@ -3,20 +3,19 @@
 use std::time::Duration;
 
 use clap::Args;
-use throng_papers::arguments::{chosen, not_allowed, numbers, optional};
-use throng_papers::output::JsonTarget;
+use throng_papers::arguments::{chosen, not_allowed, optional};
 
 use super::neighbours::BesideArguments;
+use super::{repetitions, threads};
+use crate::bench::harness::{self, Files};
 use crate::bench::queues::mixes::Mix;
 use crate::bench::queues::plan::QueuesPlan;
-use crate::bench::queues::queues;
 use crate::bench::queues::rows::{self, REFERENCE, Row};
 use crate::error::Error;
 use crate::threads::{cores, default_threads};
 
 /// Most threads that can be measured.
 pub const MAX_THREADS: usize = 1024;
-const MAX_REPETITIONS: usize = 1000;
 const MAX_RUN_MS: usize = 60_000;
 const MAX_WORK_NS: usize = 1_000_000;
 const HINT: &str = "`throng bench queues --help` names all";
@@ -87,19 +86,22 @@ pub struct QueuesArguments {
 /// # Errors
 /// When an argument is wrong, a queue fails its check, or a result cannot be written.
 pub fn run(typed: &QueuesArguments) -> Result<(), Error> {
-    queues(QueuesPlan::resolve(typed)?)
+    let plan = QueuesPlan::resolve(typed)?;
+    // Last, so that only a plan that is otherwise right creates a file.
+    harness::run(&plan, Files::default().json(typed.json.as_ref())?)
 }
 
 impl QueuesPlan {
     /// Resolves what was typed.
     ///
     /// # Errors
-    /// When a value is not allowed, a name unknown, nothing is left to measure or the file not writable.
+    /// When a value is not allowed, a name unknown, nothing is left to measure.
     pub fn resolve(typed: &QueuesArguments) -> Result<Self, Error> {
-        let threads = match &typed.threads {
-            Some(list) => numbers("--threads", list, 1..=MAX_THREADS)?,
-            None => default_threads(cores(), MAX_THREADS),
-        };
+        let threads = threads(
+            typed.threads.as_deref(),
+            1..=MAX_THREADS,
+            default_threads(cores(), MAX_THREADS),
+        )?;
         let all = rows::all();
         let known: Vec<&str> = all.iter().map(|row| row.name).collect();
         let names = chosen("--methods", typed.methods.as_deref(), "queue", &known, HINT)?;
@@ -111,16 +113,12 @@ impl QueuesPlan {
             Mix::ALL.into_iter().filter(|mix| names.contains(&mix.name())).collect();
         check_threads(&mixes, &threads)?;
         let (usual_repetitions, usual_ms) = if typed.quick { (3, 20) } else { (5, 100) };
-        let repetitions =
-            optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
-                .unwrap_or(usual_repetitions);
+        let repetitions = repetitions(typed.repetitions.as_deref(), usual_repetitions)?;
         let ms = optional("--duration", typed.duration.as_deref(), 1..=MAX_RUN_MS)?;
         let work_ns =
             optional("--work", typed.work.as_deref(), 0..=MAX_WORK_NS)?.unwrap_or(0) as u32;
-        // Last, so that only a plan that is otherwise right creates a file.
-        let json = JsonTarget::open(typed.json.as_ref())?;
         let time = Duration::from_millis(ms.unwrap_or(usual_ms) as u64);
-        Ok(QueuesPlan { rows, mixes, threads, repetitions, time, work_ns, json })
+        Ok(QueuesPlan { rows, mixes, threads, repetitions, time, work_ns })
     }
 }
 

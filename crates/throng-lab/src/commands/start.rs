@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use throng_papers::arguments::{chosen, optional};
-use throng_papers::output::{JsonTarget, OutputFile};
 
-use crate::bench::start::cases::{self};
+use crate::bench::harness::{self, Files};
+use crate::bench::start::cases;
 use crate::bench::start::plan::StartPlan;
-use crate::bench::start::start;
 use crate::error::Error;
 
 const MAX_REPETITIONS: usize = 100_000;
@@ -46,7 +45,10 @@ pub struct StartArguments {
 /// # Errors
 /// When an argument is wrong, a structure fails its check, or a result cannot be written.
 pub fn run(typed: &StartArguments) -> Result<(), Error> {
-    start(StartPlan::resolve(typed)?)
+    let plan = StartPlan::resolve(typed)?;
+    // Last, so that only a plan that is otherwise right creates a file.
+    let files = Files::default().json(typed.json.as_ref())?.csv(typed.csv.as_ref())?;
+    harness::run(&plan, files)
 }
 
 impl StartPlan {
@@ -64,10 +66,7 @@ impl StartPlan {
         let repetitions =
             optional("--repetitions", typed.repetitions.as_deref(), 1..=MAX_REPETITIONS)?
                 .unwrap_or(if typed.quick { 40 } else { 200 });
-        // Last: only a plan that is right in all else may create a file.
-        let json = JsonTarget::open(typed.json.as_ref())?;
-        let csv = typed.csv.clone().map(|path| OutputFile::open("--csv", path)).transpose()?;
-        Ok(StartPlan { cases, repetitions, json, csv })
+        Ok(StartPlan { cases, repetitions })
     }
 }
 

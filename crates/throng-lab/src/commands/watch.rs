@@ -20,8 +20,8 @@ const MAX_PROCESSORS: usize = 1024;
 /// Arguments of `throng watch`.
 #[derive(Debug, Default, Args)]
 pub struct WatchArguments {
-    /// The address to listen on. Others than this machine can see the page if it is not a loopback
-    /// address [default: 127.0.0.1]
+    /// The address to listen on. Other machines can see the page unless it is a loopback address
+    /// [default: 127.0.0.1]
     #[arg(long, value_name = "IP")]
     pub bind: Option<String>,
 
@@ -105,7 +105,7 @@ fn address(typed: &WatchArguments) -> Result<SocketAddr, Error> {
             not_allowed(
                 "--bind",
                 text.clone(),
-                "an IP address, such as 127.0.0.1, ::1 or, for everybody, 0.0.0.0",
+                "an IP address, such as 127.0.0.1, ::1 or, for all machines, 0.0.0.0",
             )
         })?,
     };

@@ -34,7 +34,6 @@ pub enum Verdict {
 
 impl Verdict {
     /// Returns whether the cell certainly changed.
-    #[must_use]
     pub const fn is_change(self) -> bool {
         matches!(self, Verdict::Faster | Verdict::Slower)
     }
@@ -105,13 +104,11 @@ pub struct Judged {
 
 impl Judged {
     /// Returns the number of cells with this verdict.
-    #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         self.changes.iter().filter(|change| change.verdict == verdict).count()
     }
 
     /// Returns the number of this library's structures that got slower on some number of threads.
-    #[must_use]
     pub fn slower_of_ours(&self) -> usize {
         let slower = self.changes.iter().filter(|change| change.verdict == Verdict::Slower);
         let ours = slower.filter(|change| change.whose != Whose::Peer);
@@ -145,7 +142,6 @@ impl Row<'_> {
 }
 
 /// Compares two surveys. Changes below `least_percent` do not count.
-#[must_use]
 pub fn judge(old: &Survey, new: &Survey, least_percent: f64) -> Judged {
     let rows = rows(old, new);
     let drift = drift(&rows);

@@ -110,7 +110,6 @@ pub struct Counts {
 
 impl Comparison {
     /// Compares two surveys. Changes below `least_percent` do not count.
-    #[must_use]
     pub fn of(old: &Survey, new: &Survey, least_percent: f64) -> Self {
         let judged = judge(old, new, least_percent);
         let counts = Counts {

@@ -73,7 +73,6 @@ const SCRIPTS: [&str; 5] = [
 /// assert!(page.contains("What to use on this machine"));
 /// # Ok::<(), throng_lab::error::Error>(())
 /// ```
-#[must_use]
 pub fn html(survey: &Survey, figures: &[Figure]) -> String {
     let parts = [
         ("title", text::escaped(&format!("throng on {}", survey.setup.processor))),

@@ -1,4 +1,5 @@
 //! The report of a simulated run: plain data, in the order of the JSON document.
+//! (More than 500 lines: 240 describe the fields of that document.)
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -245,7 +246,6 @@ pub struct Simulator {
 
 impl Report {
     /// Makes the report.
-    #[must_use]
     pub fn new(plan: &SimulatePlan, measured: &Measured, elapsed: Duration) -> Self {
         let run = &plan.run;
         let machine = MachineSpec { processors: run.machine_processors(), ..run.machine.clone() };

@@ -15,7 +15,6 @@ const DEPTHS: usize = 8;
 const NOT_MEASURED: &str = "not measured: the run ended in its warm-up";
 
 /// Returns the report as text.
-#[must_use]
 pub fn render(report: &Report) -> String {
     let mut text = head(report);
     for (title, body) in [

@@ -50,7 +50,6 @@ pub enum Pace {
 
 impl Pace {
     /// Returns the word for it, as its option has it.
-    #[must_use]
     pub const fn in_words(self) -> &'static str {
         match self {
             Pace::Quick => "quick",
@@ -105,19 +104,16 @@ pub enum Unit {
 
 impl Unit {
     /// Returns whether more is better.
-    #[must_use]
     pub const fn more_is_better(self) -> bool {
         matches!(self, Unit::MillionPerSecond)
     }
 
     /// Returns the ratio of `this` to `that`; above 1 is better, whatever the unit.
-    #[must_use]
     pub fn times_as_good(self, this: f64, that: f64) -> f64 {
         if self.more_is_better() { this / that } else { that / this }
     }
 
     /// Returns the unit in words.
-    #[must_use]
     pub const fn in_words(self) -> &'static str {
         match self {
             Unit::MillionPerSecond => "million a second",
@@ -200,13 +196,11 @@ pub struct Gain {
 
 impl Need {
     /// Returns the entrant of this name.
-    #[must_use]
     pub fn entrant(&self, name: &str) -> Option<&Entrant> {
         self.entrants.iter().find(|entrant| entrant.name == name)
     }
 
     /// Returns all numbers of threads measured, ascending.
-    #[must_use]
     pub fn threads(&self) -> Vec<usize> {
         let cells = self.entrants.iter().flat_map(|entrant| &entrant.cells);
         let mut all: Vec<usize> = cells.map(|cell| cell.threads).collect();
@@ -219,13 +213,11 @@ impl Need {
 impl Entrant {
     /// Returns whether the two promise the same: a queue that holds a limited number of items is not compared with one that
     /// takes any number.
-    #[must_use]
     pub fn compares_with(&self, other: &Entrant) -> bool {
         self.bounded.zip(other.bounded).is_none_or(|(ours, theirs)| ours == theirs)
     }
 
     /// Returns the cell of this number of threads, where measured.
-    #[must_use]
     pub fn on(&self, threads: usize) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.threads == threads)
     }

@@ -17,10 +17,10 @@ use crate::bench::loops::work::Size;
 use crate::bench::loops::work::{Load, Shape as LoopShape, units_a_microsecond};
 use crate::bench::pace::Pace;
 use crate::bench::queues::mixes::Mix;
-use crate::bench::queues::rows::{self as queue_rows, Kind, Row as QueueRow};
+use crate::bench::queues::rows::{self as queue_rows, Row as QueueRow};
 use crate::bench::setup::Pinning;
 use crate::bench::window::Times;
-use crate::bench::{loops, queues};
+use crate::bench::{Origin, loops, queues};
 use crate::error::Error;
 use crate::{peers, threads};
 
@@ -197,16 +197,8 @@ fn numbers() -> Asked {
 
 fn meeting() -> Asked {
     let entrants = barrier_rows::all().into_iter().map(|row| {
-        let name = row.name;
-        let (whose, code) = match name {
-            "barrier" => (Whose::Ours, "throng::Barrier".to_owned()),
-            "team" => (Whose::Ours, "throng::Barrier::team".to_owned()),
-            "std" => (Whose::Peer, "std::sync::Barrier".to_owned()),
-            "hurdles" => (Whose::Peer, "hurdles::Barrier".to_owned()),
-            "spin" => (Whose::Peer, "spin::Barrier".to_owned()),
-            _ => (Whose::Method, format!("throng::structures::barrier, {name}")),
-        };
-        Candidate::new(name, code, whose, Measurable::Barrier(row))
+        let whose = whose(row.origin);
+        Candidate::new(row.name, row.code.clone(), whose, Measurable::Barrier(row))
     });
     Asked {
         name: "meeting",
@@ -227,7 +219,7 @@ fn exchange() -> Asked {
                    has pushed must come out in its order, each item once.",
         unit: Unit::MillionPerSecond,
         usual: queue_rows::REFERENCE,
-        entrants: queues_for(Mix::Pairs, is_ordered),
+        entrants: queues_for(Mix::Pairs, |row| row.in_order),
     }
 }
 
@@ -239,15 +231,13 @@ fn handover() -> Asked {
                    pushed must come out in its order, each item once.",
         unit: Unit::MillionPerSecond,
         usual: "crossbeam-bounded",
-        entrants: queues_for(Mix::Even, is_ordered),
+        entrants: queues_for(Mix::Even, |row| row.in_order),
     }
 }
 
 fn jobs() -> Asked {
-    let without_bound = |name: &str| {
-        let names = ["crossbeam-deque", "faaa", "lprq", "mutex-deque", "seg-queue", "pool", "rsu"];
-        name.ends_with("-unbounded") || names.contains(&name)
-    };
+    // The `try` forms are no other choice here than the queue itself.
+    let is_wanted = |row: &QueueRow| !row.bounded && row.origin != Origin::OursTried;
     Asked {
         name: "jobs",
         title: "Jobs in any order",
@@ -255,7 +245,7 @@ fn jobs() -> Asked {
                    make jobs. Each job must come out once, in whatever order.",
         unit: Unit::MillionPerSecond,
         usual: "seg-queue",
-        entrants: queues_for(Mix::Pairs, without_bound),
+        entrants: queues_for(Mix::Pairs, is_wanted),
     }
 }
 
@@ -283,57 +273,22 @@ fn loops() -> Asked {
     }
 }
 
-fn is_ordered(name: &str) -> bool {
-    !["pool", "rsu", "crossbeam-deque", "nothing"].contains(&name)
-}
-
 /// Returns the queues that are wanted, in a mix.
-fn queues_for(mix: Mix, is_wanted: impl Fn(&str) -> bool) -> Vec<Candidate> {
-    let rows = queue_rows::all().into_iter().filter(|row| is_wanted(row.name));
-    rows.map(|row| {
-        let whose = match (row.kind, row.name) {
-            (
-                Kind::Ours,
-                "queue" | "queue-unbounded" | "channel" | "channel-unbounded" | "pool",
-            ) => Whose::Ours,
-            (Kind::Ours, _) => Whose::Method,
-            (Kind::Peer | Kind::Nothing, _) => Whose::Peer,
-        };
-        Candidate::new(row.name, code_of_queue(row.name), whose, Measurable::Queue(row, mix))
-    })
-    .collect()
+fn queues_for(mix: Mix, is_wanted: impl Fn(&QueueRow) -> bool) -> Vec<Candidate> {
+    let rows = queue_rows::all().into_iter().filter(|row| row.origin != Origin::Nothing);
+    rows.filter(is_wanted)
+        .map(|row| {
+            let whose = whose(row.origin);
+            Candidate::new(row.name, row.code, whose, Measurable::Queue(row, mix))
+        })
+        .collect()
 }
 
-/// Returns the name to write in a program for the queue of this row.
-fn code_of_queue(name: &str) -> &str {
-    match name {
-        "queue" => "throng::Queue::bounded",
-        "queue-unbounded" => "throng::Queue::unbounded",
-        "queue-try" => "throng::Queue::bounded, try_push and try_pop",
-        "queue-unbounded-try" => "throng::Queue::unbounded, try_push and try_pop",
-        "channel" => "throng::channel::bounded",
-        "channel-unbounded" => "throng::channel::unbounded",
-        "pool" => "throng::Pool",
-        "rsu" => "throng::structures::pool::Rsu",
-        "job-queue" => "throng::structures::pool::JobQueue",
-        "array-queue" => "crossbeam_queue::ArrayQueue",
-        "seg-queue" => "crossbeam_queue::SegQueue",
-        "crossbeam-deque" => "crossbeam_deque::Worker",
-        "crossbeam-bounded" => "crossbeam_channel::bounded",
-        "crossbeam-unbounded" => "crossbeam_channel::unbounded",
-        "flume-bounded" => "flume::bounded",
-        "flume-unbounded" => "flume::unbounded",
-        "kanal-bounded" => "kanal::bounded",
-        "kanal-unbounded" => "kanal::unbounded",
-        "concurrent-bounded" => "concurrent_queue::ConcurrentQueue::bounded",
-        "concurrent-unbounded" => "concurrent_queue::ConcurrentQueue::unbounded",
-        "std-bounded" => "std::sync::mpsc::sync_channel",
-        "std-unbounded" => "std::sync::mpsc::channel",
-        "scq" => "lfqueue::AllocBoundedQueue",
-        "lprq" => "lprq_rs::LPRQueue",
-        "faaa" => "faaa_queue::FAAAQueue",
-        "mutex-deque" => "Mutex<VecDeque>",
-        other => other,
+fn whose(origin: Origin) -> Whose {
+    match origin {
+        Origin::Ours => Whose::Ours,
+        Origin::OursTried | Origin::Method => Whose::Method,
+        Origin::Peer | Origin::Nothing => Whose::Peer,
     }
 }
 
@@ -356,8 +311,8 @@ mod tests {
     #[test]
     fn every_queue_can_be_written_down() {
         for row in queue_rows::all() {
-            let is_path = code_of_queue(row.name).contains([':', '<']);
-            assert!(is_path || row.kind == Kind::Nothing, "{}", row.name);
+            let is_path = row.code.contains([':', '<']);
+            assert!(is_path || row.origin == Origin::Nothing, "{}", row.name);
         }
     }
 

@@ -25,7 +25,6 @@ pub enum Form {
 
 impl Form {
     /// Returns the tables of a survey, as Markdown.
-    #[must_use]
     pub fn of(self, survey: &Survey) -> String {
         match self {
             Form::Whole => markdown(survey),
@@ -36,7 +35,6 @@ impl Form {
 
 /// Returns a table for each need, with the recommended entrant, the usual one, and the best of the
 /// others.
-#[must_use]
 pub fn markdown(survey: &Survey) -> String {
     let mut text = above(survey);
     for need in &survey.needs {

@@ -9,7 +9,6 @@ use crate::survey::document::Survey;
 
 /// Returns a table with a row for each need with an entrant of ours, and a column for each number
 /// of threads.
-#[must_use]
 pub(super) fn markdown(survey: &Survey) -> String {
     let all = survey.needs.iter().filter_map(|need| Table::of(need, survey.setup.cores));
     let tables: Vec<Table<'_>> = all.filter(|table| table.usual.is_some()).collect();

@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_belong_to_the_group_of_their_core_and_nobody_waits_who_works() {
+    fn threads_belong_to_the_group_of_their_core_and_no_working_thread_waits() {
         let load = Load { callers: 4, work_ns: 0, pace_cycles: 0 };
         let groups = seen(load, 8, stats(&[1]), vec![0, 5, 1, 7], vec![100; 4]);
         let [level] = &groups.levels[..] else { panic!("{groups:?}") };

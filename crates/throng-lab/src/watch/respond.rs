@@ -57,7 +57,6 @@ pub enum Content {
 
 impl Content {
     /// Returns the text as it is sent.
-    #[must_use]
     pub fn text(&self) -> &str {
         match self {
             Content::Own(text) => text,
@@ -68,13 +67,11 @@ impl Content {
 
 impl Answer {
     /// Returns an answer that is part of the program.
-    #[must_use]
     pub fn fixed(kind: &'static str, text: &'static str) -> Self {
         Answer { status: 200, kind, content: Content::Own(Cow::Borrowed(text)), allow: None }
     }
 
     /// Returns an error answer with a sentence for its reader.
-    #[must_use]
     pub fn refusal(status: u16, sentence: impl Into<String>) -> Self {
         let text = format!("{}\n", sentence.into());
         let content = Content::Own(Cow::Owned(text));
@@ -82,7 +79,6 @@ impl Answer {
     }
 
     /// Returns an answer for programs.
-    #[must_use]
     pub fn json(status: u16, content: Content) -> Self {
         Answer { status, kind: "application/json", content, allow: None }
     }
@@ -192,7 +188,6 @@ impl Site {
 }
 
 /// Returns the answer to a body that is too long.
-#[must_use]
 pub fn too_long() -> Answer {
     Answer::refusal(413, format!("A load is no longer than {BODY_BYTES_MAX} bytes."))
 }

@@ -46,7 +46,6 @@ struct Shown<'a> {
 
 impl Sampler {
     /// Returns a sampler of this world, with a first sample.
-    #[must_use]
     pub fn new(world: Arc<dyn World>) -> Self {
         let sampler = Sampler {
             world,
@@ -59,13 +58,11 @@ impl Sampler {
     }
 
     /// Returns the world.
-    #[must_use]
     pub fn world(&self) -> &dyn World {
         &*self.world
     }
 
     /// Returns the last sample as JSON.
-    #[must_use]
     pub fn shown(&self) -> Arc<str> {
         Arc::clone(&self.shown.lock().unwrap_or_else(PoisonError::into_inner))
     }

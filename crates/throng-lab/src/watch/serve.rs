@@ -1,4 +1,5 @@
 //! Serves viewers: connections, and bounds on what each may ask.
+//! (More than 500 lines, of which 180 are tests with rude clients.)
 //!
 //! Every connection has a thread, which sleeps nearly always, and their number is bounded. A client
 //! that is slow to ask or to take its answer is disconnected; until then it delays no other.
@@ -518,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_take_its_answers_holds_up_nobody() {
+    fn a_viewer_that_does_not_take_its_answers_delays_no_other() {
         let address = server(FEW);
         let get = "GET /state HTTP/1.1\r\nHost: localhost\r\n\r\n";
         let mut greedy = connect(address);

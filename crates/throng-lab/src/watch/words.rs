@@ -21,7 +21,6 @@ pub struct Words {
 
 impl Words {
     /// Chooses the text.
-    #[must_use]
     pub fn of(about: &About, load: Load, seen: &Snapshot) -> Self {
         let try_this = (!about.simulated && about.cores <= FEW_CORES).then_some(TRY);
         let say = |headline: String, why: String| Words { headline, why, try_this };

@@ -98,7 +98,7 @@ impl Drop for Watch {
 }
 
 #[test]
-fn a_viewer_sees_the_counter_changes_the_load_and_disturbs_nobody() {
+fn a_viewer_sees_the_counter_changes_the_load_and_disturbs_no_other() {
     let watch = Watch::start(&[]);
     assert!(watch.host.starts_with("127.0.0.1:"));
     assert!(watch.get("/").starts_with("<!doctype html>"));

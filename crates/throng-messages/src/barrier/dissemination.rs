@@ -23,7 +23,7 @@ pub struct Dissemination {
     /// The step of this round that the member is in.
     step: u32,
     /// The number of messages that the member has got, for each step.
-    told: Box<[u64]>,
+    signals: Box<[u64]>,
 }
 
 /// Returns the number of steps of a round.
@@ -33,8 +33,8 @@ pub(super) fn steps(members: u32) -> u32 {
 
 impl Dissemination {
     pub(super) fn new(rank: u32, members: u32) -> Self {
-        let told = vec![0; steps(members) as usize].into();
-        Dissemination { rank, members, rounds: Rounds::default(), step: 0, told }
+        let signals = vec![0; steps(members) as usize].into();
+        Dissemination { rank, members, rounds: Rounds::default(), step: 0, signals }
     }
 
     pub(super) fn arrive(&mut self, post: &mut Post) {
@@ -45,9 +45,9 @@ impl Dissemination {
 
     pub(super) fn on(&mut self, message: Message, post: &mut Post) {
         if let Message::Arrived { step } = message
-            && let Some(told) = self.told.get_mut(step as usize)
+            && let Some(signals) = self.signals.get_mut(step as usize)
         {
-            *told += 1;
+            *signals += 1;
             self.go_on(post);
         }
     }
@@ -56,12 +56,12 @@ impl Dissemination {
     pub(super) fn waits_for(&self) -> Vec<u32> {
         let (rank, members) = (u64::from(self.rank), u64::from(self.members));
         let before = |step| ((rank + members - (1_u64 << step)) % members) as u32;
-        (0..self.told.len()).map(before).collect()
+        (0..self.signals.len()).map(before).collect()
     }
 
     fn begin_step(&mut self, step: u32, post: &mut Post) {
         self.step = step;
-        if (step as usize) < self.told.len() {
+        if (step as usize) < self.signals.len() {
             let partner = (u64::from(self.rank) + (1 << step)) % u64::from(self.members);
             tell(partner as u32, Message::Arrived { step }, post);
         }
@@ -70,9 +70,11 @@ impl Dissemination {
     /// Ends all steps whose messages have come.
     fn go_on(&mut self, post: &mut Post) {
         while self.rounds.waits() {
-            match self.told.get(self.step as usize) {
+            match self.signals.get(self.step as usize) {
                 None => self.rounds.passed += 1,
-                Some(&told) if told > self.rounds.passed => self.begin_step(self.step + 1, post),
+                Some(&signals) if signals > self.rounds.passed => {
+                    self.begin_step(self.step + 1, post)
+                }
                 Some(_) => return,
             }
         }

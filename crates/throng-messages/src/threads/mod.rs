@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a service thread has panicked")]
-    fn who_asks_where_a_role_panics_is_told() {
+    fn a_caller_of_a_role_that_panics_gets_an_error() {
         // Of the two, role 0 sends its tokens to a role that does not exist.
         let toggle = |to| Role::Toggle(Toggle::new([Way::to(to); 2], random_of(0, to)));
         let plan = Plan::new("broken", vec![toggle(9), toggle(0)], WayIn::Any(Way::to(0)), 2);

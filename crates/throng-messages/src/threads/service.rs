@@ -1,9 +1,9 @@
 //! A thread that runs some roles.
 
-use crate::message::{Address, Event, Message, Timer};
+use crate::message::{Address, Event, Message, Time, Timer};
 use crate::plan::Plan;
 use crate::post::Post;
-use crate::role::{Role, Time};
+use crate::role::Role;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;

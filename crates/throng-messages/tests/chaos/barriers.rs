@@ -71,7 +71,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn nobody_leaves_before_all_have_come(
+    fn no_member_leaves_before_all_have_come(
         kind in kinds(), members in 1_u32..40, rounds in 0_u64..6, seed in any::<u64>(),
     ) {
         let sent = meet(kind.members(members).unwrap(), rounds, seed);

@@ -304,14 +304,14 @@ struct AllStepsAlike {
     members: u32,
     waits: bool,
     step: u32,
-    told: u32,
+    signals: u32,
     passed: u64,
 }
 
 impl AllStepsAlike {
     fn all(members: u32) -> Vec<Self> {
         let member =
-            |rank| AllStepsAlike { rank, members, waits: false, step: 0, told: 0, passed: 0 };
+            |rank| AllStepsAlike { rank, members, waits: false, step: 0, signals: 0, passed: 0 };
         (0..members).map(member).collect()
     }
 
@@ -321,8 +321,8 @@ impl AllStepsAlike {
     }
 
     fn go_on(&mut self, post: &mut Post) {
-        while self.waits && self.told > 0 {
-            self.told -= 1;
+        while self.waits && self.signals > 0 {
+            self.signals -= 1;
             self.step += 1;
             if self.step == self.members.next_power_of_two().trailing_zeros() {
                 self.passed += 1;
@@ -341,7 +341,7 @@ impl Meets for AllStepsAlike {
         self.go_on(post);
     }
     fn on(&mut self, _: Message, post: &mut Post) {
-        self.told += 1;
+        self.signals += 1;
         self.go_on(post);
     }
     fn passed(&self) -> u64 {

@@ -22,7 +22,7 @@ impl Part for Mortal {
 }
 
 #[test]
-fn nobody_gets_a_number_twice_when_a_role_dies() {
+fn no_number_is_given_twice_when_a_role_dies() {
     let waiting = Waiting::Fixed(20);
     for plan in [
         Plan::diffracting_tree(&DiffractingShape::new(8, Delay::adaptive(20, 100))).unwrap(),

@@ -237,7 +237,7 @@ fn numbers_of_a_call_that_failed_go_to_the_next_callers() {
 }
 
 #[test]
-fn an_answer_that_comes_when_nobody_waits_is_kept() {
+fn an_answer_that_comes_when_no_caller_waits_is_kept() {
     let mut cluster = Cluster::new(Shape::DiffractingTree { width: 4 }, 3);
     let failed = cluster.ask_many(1, 6);
     cluster.engines[1].part().give_up(&failed);
@@ -351,7 +351,7 @@ fn a_rank_that_dies_after_all_have_left_holds_up_the_others_for_the_patience_onl
 }
 
 #[test]
-fn who_leaves_does_not_wait_for_a_rank_that_has_stopped() {
+fn a_leaving_rank_does_not_wait_for_a_rank_that_has_stopped() {
     let mut cluster = Cluster::new(Shape::Central, 3);
     cluster.stopped = vec![2];
     cluster.engines[0].leave();
@@ -373,7 +373,7 @@ fn who_leaves_does_not_wait_for_a_rank_that_has_stopped() {
 }
 
 #[test]
-fn who_deserts_makes_the_calls_of_others_fail() {
+fn a_deserting_rank_makes_the_calls_of_others_fail() {
     let mut cluster = Cluster::new(Shape::CombiningTree, 3);
     cluster.engines[1].desert();
     cluster.stopped = vec![1];
@@ -393,7 +393,7 @@ fn a_packet_of_another_structure_is_ignored() {
 const KINDS: [BarrierKind; 2] = [BarrierKind::Dissemination, BarrierKind::Tree { fan_in: 2 }];
 
 #[test]
-fn nobody_passes_a_barrier_before_the_last_has_come() {
+fn no_rank_passes_a_barrier_before_the_last_has_come() {
     for kind in KINDS {
         for ranks in [1, 2, 3, 5, 8] {
             let mut cluster = Cluster::barrier(kind, ranks);
@@ -451,7 +451,7 @@ fn a_round_that_ended_after_its_caller_gave_up_is_the_one_it_comes_back_to() {
 }
 
 #[test]
-fn who_waits_for_a_rank_that_has_left_is_told() {
+fn a_wait_for_a_rank_that_has_left_ends_with_an_error() {
     for kind in KINDS {
         let mut cluster = Cluster::barrier(kind, 4);
         (0..4).for_each(|rank| cluster.arrive(rank));

@@ -31,7 +31,6 @@ pub(super) const TICKS_UP: usize = 10;
 
 impl Axis {
     /// Returns an axis of this scale.
-    #[must_use]
     pub fn new(label: impl Into<String>, scale: Scale) -> Self {
         Axis { label: label.into(), scale }
     }

@@ -62,19 +62,16 @@ pub struct Series {
 
 impl Series {
     /// Returns measured points: markers, joined by a line.
-    #[must_use]
     pub fn measured(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Series { name: name.into(), points, look: Look::Joined }
     }
 
     /// Returns a formula or a bound: a dashed line without markers.
-    #[must_use]
     pub fn curve(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Series { name: name.into(), points, look: Look::Dashed }
     }
 
     /// Returns points that are not joined.
-    #[must_use]
     pub fn scattered(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Series { name: name.into(), points, look: Look::Scattered }
     }
@@ -106,7 +103,6 @@ pub struct Mark {
 
 impl Mark {
     /// Returns a line at `x`.
-    #[must_use]
     pub fn new(x: f64, label: impl Into<String>) -> Self {
         Mark { x, label: label.into(), series: None }
     }

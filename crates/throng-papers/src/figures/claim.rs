@@ -22,7 +22,6 @@ pub struct Claim {
 
 impl Claim {
     /// Returns a claim that is not yet judged.
-    #[must_use]
     pub fn new(text: impl Into<String>, expected: impl Into<String>) -> Self {
         Claim {
             text: text.into(),
@@ -61,7 +60,6 @@ impl Claim {
     }
 
     /// Returns the judgement as a [`Verdict`].
-    #[must_use]
     pub fn verdict(&self) -> Verdict {
         match self.holds {
             Some(true) => Verdict::Holds,

@@ -19,13 +19,11 @@ pub struct Point {
 
 impl Point {
     /// Returns a point without spread, for values known exactly.
-    #[must_use]
     pub fn exact(x: f64, y: f64) -> Self {
         Point { x, y, min: y, max: y }
     }
 
     /// Returns the point of `repetitions`; its values are NaN where there are none.
-    #[must_use]
     pub fn of(x: f64, repetitions: &[f64]) -> Self {
         let sum: f64 = repetitions.iter().sum();
         Point {
@@ -54,16 +52,21 @@ pub struct Curve {
 
 impl Curve {
     /// Returns a curve of measured points.
-    #[must_use]
     pub fn measured(name: impl Into<String>, points: Vec<Point>) -> Self {
         Curve { name: name.into(), points, look: Look::Joined, command: None, note: None }
     }
 
     /// Returns the curve of a formula, evaluated at `xs`.
-    #[must_use]
     pub fn formula(name: impl Into<String>, xs: &[f64], y: impl Fn(f64) -> f64) -> Self {
         let points = xs.iter().map(|&x| Point::exact(x, y(x))).collect();
         Curve { look: Look::Dashed, ..Curve::measured(name, points) }
+    }
+
+    /// Returns the ratio of this curve to `other`, wherever both were measured.
+    #[must_use]
+    pub fn over(&self, other: &Curve) -> Self {
+        let ratio = |point: &Point| Some(Point::exact(point.x, point.y / other.at(point.x)?));
+        Curve::measured(self.name.clone(), self.points.iter().filter_map(ratio).collect())
     }
 
     /// Marks the curve as one the paper does not have: dashed, and named accordingly.
@@ -73,38 +76,32 @@ impl Curve {
     }
 
     /// Returns the point nearest to `x`, by ratio.
-    #[must_use]
     pub fn nearest(&self, x: f64) -> Option<Point> {
         let off = |point: &&Point| (point.x / x).ln().abs();
         self.points.iter().min_by(|a, b| off(a).total_cmp(&off(b))).copied()
     }
 
     /// Returns the value at `x`, or `None` if it was not measured there.
-    #[must_use]
     pub fn at(&self, x: f64) -> Option<f64> {
         self.points.iter().find(|point| point.x == x).map(|point| point.y)
     }
 
     /// Returns the points with `least <= x <= most`.
-    #[must_use]
     pub fn between(&self, least: f64, most: f64) -> Vec<Point> {
         self.points.iter().copied().filter(|point| (least..=most).contains(&point.x)).collect()
     }
 
     /// Returns the last point.
-    #[must_use]
     pub fn last(&self) -> Option<Point> {
         self.points.last().copied()
     }
 
     /// Returns the highest point; of several equal ones the first.
-    #[must_use]
     pub fn highest(&self) -> Option<Point> {
         highest(&self.points)
     }
 
     /// Returns the lowest point; of several equal ones the first.
-    #[must_use]
     pub fn lowest(&self) -> Option<Point> {
         lowest(&self.points)
     }
@@ -112,7 +109,6 @@ impl Curve {
     /// Returns the first peak and the lowest point after it. A peak is a point to which the curve
     /// has risen, and below which it falls by more than `noise` times its height before it rises
     /// above it.
-    #[must_use]
     pub fn peak_and_valley(&self, noise: f64) -> Option<(Point, Point)> {
         let mut peak = *self.points.first()?;
         for (i, point) in self.points.iter().enumerate() {
@@ -129,7 +125,6 @@ impl Curve {
 
     /// Returns the exponent e of the power x^e fitted to the curve from the first point at or after
     /// `from` to its end: 0 is flat, 1 linear growth.
-    #[must_use]
     pub fn exponent_from(&self, from: f64) -> Option<f64> {
         let logs: Vec<(f64, f64)> = (self.between(from, f64::INFINITY).iter())
             .filter(|point| point.x > 0.0 && point.y > 0.0)
@@ -139,14 +134,26 @@ impl Curve {
     }
 }
 
+/// Returns the highest or the lowest of some curves, as `pick` picks, at each x of the first.
+pub fn composite<'a>(
+    name: &str,
+    curves: impl IntoIterator<Item = &'a Curve>,
+    pick: fn(f64, f64) -> f64,
+) -> Curve {
+    let curves: Vec<&Curve> = curves.into_iter().collect();
+    let points = curves.first().map_or(&[][..], |curve| &curve.points).iter().filter_map(|point| {
+        let at_x = curves.iter().filter_map(|curve| curve.at(point.x));
+        at_x.reduce(pick).map(|y| Point::exact(point.x, y))
+    });
+    Curve::measured(name, points.collect())
+}
+
 /// Returns the highest of `points`; of several equal ones the first.
-#[must_use]
 pub fn highest(points: &[Point]) -> Option<Point> {
     points.iter().copied().reduce(|best, point| if point.y > best.y { point } else { best })
 }
 
 /// Returns the lowest of `points`; of several equal ones the first.
-#[must_use]
 pub fn lowest(points: &[Point]) -> Option<Point> {
     points.iter().copied().reduce(|best, point| if point.y < best.y { point } else { best })
 }
@@ -164,7 +171,6 @@ pub struct LinearFit {
 
 impl LinearFit {
     /// Fits a line, or returns `None` for fewer than two different x.
-    #[must_use]
     pub fn of(points: &[(f64, f64)]) -> Option<Self> {
         let n = points.len() as f64;
         let mean = |f: fn(&(f64, f64)) -> f64| points.iter().map(f).sum::<f64>() / n;
@@ -185,7 +191,6 @@ impl LinearFit {
     }
 
     /// Returns the y of the line at `x`.
-    #[must_use]
     pub fn at(&self, x: f64) -> f64 {
         self.slope * x + self.intercept
     }

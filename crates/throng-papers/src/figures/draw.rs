@@ -157,7 +157,6 @@ fn json_file(made: &Made) -> String {
 }
 
 /// Returns one figure as a JSON object, or all as a list, for standard output.
-#[must_use]
 pub fn json(made: &[Made], as_list: bool) -> String {
     let documents: Vec<Document<'_>> = made.iter().map(|one| Document::of(one, false)).collect();
     match documents.first() {
@@ -167,7 +166,6 @@ pub fn json(made: &[Made], as_list: bool) -> String {
 }
 
 /// Returns the text for the terminal: a figure's numbers and claims.
-#[must_use]
 pub fn text(made: &Made) -> String {
     let (figure, findings) = (made.figure, &made.findings);
     let mut text = format!(

@@ -1,5 +1,6 @@
 //! Runs simulations for figures, in parallel, and none twice.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -11,9 +12,11 @@ use crate::error::Error;
 use crate::output;
 use crate::workloads::CountingRun;
 use crate::workloads::barrier::{BarrierMeasured, BarrierRun};
+use crate::workloads::jobs::{JobsMeasured, JobsRun};
 use crate::workloads::measured::Measured;
 use crate::workloads::messages::{Layouts, MessagesMeasured, MessagesRun};
 use crate::workloads::parallel::parallel;
+use crate::workloads::surge::{Surge, SurgeRun};
 
 /// The settings for all figures, and the results of all runs so far. Several figures show the same
 /// runs.
@@ -26,28 +29,15 @@ pub struct Lab {
     pub seed: u64,
     /// Threads on which runs are simulated.
     pub threads: usize,
-    done: Done<Measured>,
-    done_barriers: Done<BarrierMeasured>,
-    done_messages: Done<MessagesMeasured>,
+    /// Results of finished runs, keyed by their description.
+    done: RefCell<HashMap<String, Rc<dyn Any>>>,
     layouts: Layouts,
 }
 
-/// Results of finished runs, keyed by their description.
-type Done<M> = RefCell<HashMap<String, Rc<M>>>;
-
 impl Lab {
     /// Returns a laboratory without results.
-    #[must_use]
     pub fn new(smoke: bool, seed: u64, threads: usize) -> Self {
-        Lab {
-            smoke,
-            seed,
-            threads,
-            done: RefCell::default(),
-            done_barriers: RefCell::default(),
-            done_messages: RefCell::default(),
-            layouts: Layouts::default(),
-        }
+        Lab { smoke, seed, threads, done: RefCell::default(), layouts: Layouts::default() }
     }
 
     /// Returns `full`, or `smoke` in a small test.
@@ -56,13 +46,16 @@ impl Lab {
     }
 
     /// Returns the judgement, or `None` in a small test.
-    #[must_use]
     pub fn judge(&self, holds: bool) -> Option<bool> {
         self.pick(Some(holds), None)
     }
 
+    /// Says how many runs, from different seeds, a number is the mean of.
+    pub(super) fn runs_in_words(&self, repetitions: u64) -> String {
+        self.pick(format!("mean of {repetitions} runs"), "1 run".to_owned())
+    }
+
     /// Returns the machine of DT96 and SS98.
-    #[must_use]
     pub fn alewife(&self) -> MachineSpec {
         MachineSpec::preset("alewife").expect("it comes with the simulator")
     }
@@ -70,7 +63,6 @@ impl Lab {
     /// Returns the preset machine `name`.
     ///
     /// # Panics If there is none of this name.
-    #[must_use]
     pub fn preset(&self, name: &str) -> MachineSpec {
         MachineSpec::preset(name).unwrap_or_else(|| panic!("{name} comes with the simulator"))
     }
@@ -78,112 +70,183 @@ impl Lab {
     /// Measures all runs, each once, and checks them.
     ///
     /// # Errors The error of the first run that failed.
-    pub fn measure(&self, figure: &str, runs: &[CountingRun]) -> Result<Vec<Rc<Measured>>, Error> {
-        self.measure_new(figure, runs, &self.done, key, CountingRun::measure)
-    }
-
-    /// Measures all runs of barriers, each once, and checks them.
-    ///
-    /// # Errors The error of the first run that failed.
-    pub fn measure_barriers(
-        &self,
-        figure: &str,
-        runs: &[BarrierRun],
-    ) -> Result<Vec<Rc<BarrierMeasured>>, Error> {
-        let key = |run: &BarrierRun| format!("{} {}", run.replay_command(), run.warm_up);
-        self.measure_new(figure, runs, &self.done_barriers, key, BarrierRun::measure)
-    }
-
-    /// Measures all runs on networks, each once, and checks them.
-    ///
-    /// # Errors The error of the first run that failed.
-    pub fn measure_messages(
-        &self,
-        figure: &str,
-        runs: &[MessagesRun],
-    ) -> Result<Vec<Rc<MessagesMeasured>>, Error> {
-        let layouts = &self.layouts;
-        let measure = |run: &MessagesRun| run.measure_laid_out(layouts);
-        self.measure_new(figure, runs, &self.done_messages, MessagesRun::key, measure)
-    }
-
-    /// Measures the runs that are not in `done` yet, and returns all results.
-    fn measure_new<R: Sync, M: Send>(
-        &self,
-        figure: &str,
-        runs: &[R],
-        done: &Done<M>,
-        key: impl Fn(&R) -> String,
-        measure: impl Fn(&R) -> Result<M, Error> + Sync,
-    ) -> Result<Vec<Rc<M>>, Error> {
-        let mut new: Vec<(String, &R)> = Vec::new();
+    pub fn measure<R: Run>(&self, figure: &str, runs: &[R]) -> Result<Vec<Rc<R::Measured>>, Error> {
+        // A run without a key gets one that no other run has.
+        let before = self.done.borrow().len();
+        let anew = |i: usize| format!("{before} {i}");
+        let keys: Vec<String> =
+            runs.iter().enumerate().map(|(i, run)| run.key().unwrap_or_else(|| anew(i))).collect();
         let mut named = HashSet::new();
-        for run in runs {
-            let key = key(run);
-            if !done.borrow().contains_key(&key) && named.insert(key.clone()) {
-                new.push((key, run));
-            }
-        }
+        let new: Vec<(&String, &R)> = (keys.iter().zip(runs))
+            .filter(|(key, _)| !self.done.borrow().contains_key(*key) && named.insert(*key))
+            .collect();
         let progress = output::progress_bar(new.len());
         progress.set_message(figure.to_owned());
-        let measured = parallel(&new, self.threads, &progress, |(_, run)| measure(run));
+        let layouts = &self.layouts;
+        let measured = parallel(&new, self.threads, &progress, |(_, run)| run.measure(layouts));
         progress.finish_and_clear();
         for ((key, _), measured) in new.into_iter().zip(measured) {
-            done.borrow_mut().insert(key, Rc::new(measured?));
+            self.done.borrow_mut().insert(key.clone(), Rc::new(measured?));
         }
-        let done = done.borrow();
-        Ok(runs.iter().map(|run| Rc::clone(&done[&key(run)])).collect())
+        let done = self.done.borrow();
+        let result = |key| Rc::clone(&done[key]).downcast().expect("runs of a key are of a kind");
+        Ok(keys.iter().map(result).collect())
     }
 
     /// Measures each run several times, from consecutive seeds.
     ///
     /// # Errors The error of the first run that failed.
-    pub fn sweep(
+    pub fn sweep<R: Run>(
         &self,
         figure: &str,
         repetitions: u64,
-        rows: Vec<(String, Vec<(f64, CountingRun)>)>,
-    ) -> Result<Vec<Row>, Error> {
+        rows: Vec<(String, Vec<(f64, R)>)>,
+    ) -> Result<Vec<Row<R::Measured>>, Error> {
         let seeds = self.seed..self.seed + self.pick(repetitions, 1);
-        let with_seeds = |run: &CountingRun| {
-            let run = run.clone();
-            seeds.clone().map(move |seed| CountingRun { seed, ..run.clone() })
-        };
-        let replay = |run: CountingRun| run.replay_command();
-        let all: Vec<CountingRun> =
-            rows.iter().flat_map(|(_, runs)| runs).flat_map(|(_, run)| with_seeds(run)).collect();
-        let mut measured = self.measure(figure, &all)?.into_iter();
+        let with_seeds = |run: &R| seeds.clone().map(|seed| run.seeded(figure, seed)).collect();
+        let runs = rows.iter().flat_map(|(_, runs)| runs);
+        let all: Vec<Vec<R>> = runs.map(|(_, run)| with_seeds(run)).collect();
+        let mut measured = self.measure(figure, &all.concat())?.into_iter();
         let mut cell = |x: f64| (x, measured.by_ref().take(seeds.clone().count()).collect());
-        let row = |(name, runs): (String, Vec<(f64, CountingRun)>)| Row {
+        let row = |(name, runs): (String, Vec<(f64, R)>)| Row {
             name,
-            command: runs.last().and_then(|(_, run)| with_seeds(run).next()).map(replay),
+            command: runs.last().and_then(|(_, run)| with_seeds(run).first()?.command()),
             cells: runs.iter().map(|&(x, _)| cell(x)).collect(),
         };
         Ok(rows.into_iter().map(row).collect())
     }
 }
 
-/// Returns the key of a run: everything its result depends on.
-fn key(run: &CountingRun) -> String {
-    format!("{} {} {}", run.replay_command(), run.warm_up, run.stagger_cycles)
+/// A run of a figure.
+pub trait Run: Clone + Sync {
+    /// The results.
+    type Measured: Send + 'static;
+
+    /// Returns everything the result depends on. `None`: the run is made each time it is asked for.
+    fn key(&self) -> Option<String>;
+
+    /// Returns the same run from this seed.
+    fn seeded(&self, figure: &str, seed: u64) -> Self;
+
+    /// Returns the command that makes this run alone, if there is one.
+    fn command(&self) -> Option<String> {
+        None
+    }
+
+    /// Makes the run and checks it.
+    ///
+    /// # Errors When it failed.
+    fn measure(&self, layouts: &Layouts) -> Result<Self::Measured, Error>;
+}
+
+impl Run for CountingRun {
+    type Measured = Measured;
+
+    fn key(&self) -> Option<String> {
+        Some(format!("{} {} {}", self.replay_command(), self.warm_up, self.stagger_cycles))
+    }
+
+    fn seeded(&self, _: &str, seed: u64) -> Self {
+        CountingRun { seed, ..self.clone() }
+    }
+
+    fn command(&self) -> Option<String> {
+        Some(self.replay_command())
+    }
+
+    fn measure(&self, _: &Layouts) -> Result<Measured, Error> {
+        self.measure()
+    }
+}
+
+impl Run for BarrierRun {
+    type Measured = BarrierMeasured;
+
+    fn key(&self) -> Option<String> {
+        Some(format!("{} {}", self.replay_command(), self.warm_up))
+    }
+
+    fn seeded(&self, _: &str, seed: u64) -> Self {
+        BarrierRun { seed, ..self.clone() }
+    }
+
+    fn command(&self) -> Option<String> {
+        Some(self.replay_command())
+    }
+
+    fn measure(&self, _: &Layouts) -> Result<BarrierMeasured, Error> {
+        self.measure()
+    }
+}
+
+impl Run for MessagesRun {
+    type Measured = MessagesMeasured;
+
+    fn key(&self) -> Option<String> {
+        Some(self.key())
+    }
+
+    fn seeded(&self, figure: &str, seed: u64) -> Self {
+        MessagesRun { seed, replay: replay(figure, seed), ..self.clone() }
+    }
+
+    fn measure(&self, layouts: &Layouts) -> Result<MessagesMeasured, Error> {
+        self.measure_laid_out(layouts)
+    }
+}
+
+impl Run for JobsRun {
+    type Measured = JobsMeasured;
+
+    fn key(&self) -> Option<String> {
+        None
+    }
+
+    fn seeded(&self, figure: &str, seed: u64) -> Self {
+        JobsRun { seed, replay: replay(figure, seed), ..self.clone() }
+    }
+
+    fn measure(&self, _: &Layouts) -> Result<JobsMeasured, Error> {
+        self.measure()
+    }
+}
+
+impl Run for SurgeRun {
+    type Measured = Surge;
+
+    fn key(&self) -> Option<String> {
+        None
+    }
+
+    fn seeded(&self, figure: &str, seed: u64) -> Self {
+        SurgeRun { seed, replay: replay(figure, seed), ..self.clone() }
+    }
+
+    fn measure(&self, _: &Layouts) -> Result<Surge, Error> {
+        self.measure()
+    }
+}
+
+/// Returns the command that makes a run again that has none of its own.
+fn replay(figure: &str, seed: u64) -> String {
+    format!("throng figure {figure} --seed {seed}")
 }
 
 /// The runs of one curve: for each x, its repetitions.
 #[derive(Debug)]
-pub struct Row {
+pub struct Row<M = Measured> {
     /// The name in the legend.
     pub name: String,
     /// The command that runs the last point, from the first seed.
     pub command: Option<String>,
     /// From left to right.
-    pub cells: Vec<(f64, Vec<Rc<Measured>>)>,
+    pub cells: Vec<(f64, Vec<Rc<M>>)>,
 }
 
-impl Row {
+impl<M> Row<M> {
     /// Returns the curve of `number`, taken from each run.
-    #[must_use]
-    pub fn curve(&self, number: impl Fn(&Measured) -> f64) -> Curve {
-        let point = |(x, runs): &(f64, Vec<Rc<Measured>>)| {
+    pub fn curve(&self, number: impl Fn(&M) -> f64) -> Curve {
+        let point = |(x, runs): &(f64, Vec<Rc<M>>)| {
             let repetitions: Vec<f64> = runs.iter().map(|run| number(run)).collect();
             Point::of(*x, &repetitions)
         };
@@ -193,24 +256,39 @@ impl Row {
         }
     }
 
-    /// Describes where processors waited longest in the runs at `x`: the three worst places, and
-    /// their shares of all waiting. Lines of one name and index count as one place. Node 1 is the
-    /// root.
-    #[must_use]
-    pub fn hottest(&self, x: f64) -> String {
-        let runs = self.cells.iter().filter(|cell| cell.0 == x).flat_map(|cell| &cell.1);
-        let mut waited: BTreeMap<String, u64> = BTreeMap::new();
-        for (place, traffic) in runs.flat_map(|run| &run.memory.lines) {
-            *waited.entry(place.to_string()).or_default() += traffic.waited_cycles;
-        }
-        let total: u64 = waited.values().sum();
-        let mut places: Vec<(String, u64)> = waited.into_iter().collect();
-        places.sort_by_key(|&(_, cycles)| std::cmp::Reverse(cycles));
-        let share = |(name, cycles): &(String, u64)| {
-            format!("{name} {:.0} %", 100.0 * *cycles as f64 / total.max(1) as f64)
-        };
-        places.iter().take(3).map(share).collect::<Vec<_>>().join(", ")
+    /// Returns the mean of `number` over the runs at `x`, or NaN where there are none.
+    pub fn mean(&self, x: f64, number: impl Fn(&M) -> f64) -> f64 {
+        self.curve(number).at(x).unwrap_or(f64::NAN)
     }
+
+    /// Returns the runs at `x`.
+    pub fn at(&self, x: f64) -> impl Iterator<Item = &Rc<M>> {
+        self.cells.iter().filter(move |cell| cell.0 == x).flat_map(|cell| &cell.1)
+    }
+}
+
+impl Row {
+    /// Describes where processors waited longest in the runs at `x`. Lines of one name and index
+    /// count as one place. Node 1 is the root.
+    pub fn hottest(&self, x: f64) -> String {
+        let lines = self.at(x).flat_map(|run| &run.memory.lines);
+        hottest(lines.map(|(place, traffic)| (place.to_string(), traffic.waited_cycles)))
+    }
+}
+
+/// Describes the three places with the longest waits, and their shares of all waiting.
+pub(super) fn hottest(waits: impl Iterator<Item = (String, u64)>) -> String {
+    let mut waited: BTreeMap<String, u64> = BTreeMap::new();
+    for (place, cycles) in waits {
+        *waited.entry(place).or_default() += cycles;
+    }
+    let total: u64 = waited.values().sum();
+    let mut places: Vec<(String, u64)> = waited.into_iter().collect();
+    places.sort_by_key(|&(_, cycles)| std::cmp::Reverse(cycles));
+    let share = |(name, cycles): &(String, u64)| {
+        format!("{name} {:.0} %", 100.0 * *cycles as f64 / total.max(1) as f64)
+    };
+    places.iter().take(3).map(share).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

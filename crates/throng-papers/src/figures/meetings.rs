@@ -91,7 +91,7 @@ pub(super) fn measure_rows(
 ) -> Result<Vec<BarrierRow>, Error> {
     let all: Vec<BarrierRun> =
         rows.iter().flat_map(|(_, runs)| runs).map(|(_, run)| run.clone()).collect();
-    let mut measured = lab.measure_barriers(figure, &all)?.into_iter();
+    let mut measured = lab.measure(figure, &all)?.into_iter();
     let row = |(name, runs): (String, Vec<(f64, BarrierRun)>)| BarrierRow {
         name,
         cells: runs.into_iter().zip(measured.by_ref()).map(|((x, run), m)| (x, run, m)).collect(),

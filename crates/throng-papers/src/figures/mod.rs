@@ -31,7 +31,7 @@ pub mod surges;
 use std::path::PathBuf;
 
 use crate::arguments::unknown_name;
-use crate::chart::{Axis, Mark};
+use crate::chart::{Axis, Mark, Scale};
 use crate::error::Error;
 use crate::output;
 use crate::table::{Align, aligned};
@@ -54,7 +54,7 @@ pub struct Figure {
 }
 
 /// What came out of a figure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Findings {
     /// The circumstances, in a line.
     pub setup: String,
@@ -83,7 +83,6 @@ pub struct Panel {
 
 impl Panel {
     /// Returns the only chart of a figure.
-    #[must_use]
     pub fn new(x: Axis, y: Axis, series: Vec<Curve>) -> Self {
         Panel {
             title: String::new(),
@@ -94,6 +93,20 @@ impl Panel {
             drawn_from: f64::NEG_INFINITY,
         }
     }
+
+    /// Sets the title.
+    #[must_use]
+    pub fn titled(self, title: impl Into<String>) -> Self {
+        Panel { title: title.into(), ..self }
+    }
+}
+
+fn processors_axis() -> Axis {
+    Axis::new("processors", Scale::Linear)
+}
+
+fn throughput_axis() -> Axis {
+    Axis::new("throughput (values per million cycles)", Scale::Linear)
 }
 
 /// A figure that has been made.
@@ -122,7 +135,6 @@ impl Figure {
     }
 
     /// Returns the name of the figure's files, without extension.
-    #[must_use]
     pub fn file_stem(&self) -> String {
         self.id.replace('/', "-")
     }
@@ -140,12 +152,11 @@ impl Figure {
 }
 
 /// Returns all figures, paper by paper.
-#[must_use]
 pub fn figures() -> &'static [Figure] {
-    &FIGURES
+    FIGURES
 }
 
-static FIGURES: [Figure; 44] = [
+static FIGURES: &[Figure] = &[
     dt96::figure_7::FIGURE,
     dt96::figure_8::FIGURE,
     dt96::figure_8b::FIGURE,
@@ -193,7 +204,6 @@ static FIGURES: [Figure; 44] = [
 ];
 
 /// Returns the list of all figures as text.
-#[must_use]
 pub fn list() -> String {
     let row = |figure: &Figure| vec![format!("  {}", figure.id), figure.title.to_owned()];
     let rows: Vec<Vec<String>> = figures().iter().map(row).collect();

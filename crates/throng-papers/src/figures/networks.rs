@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::Panel;
 use super::claim::Claim;
 use super::curve::{Curve, Point};
-use super::lab::Lab;
+use super::lab::{Lab, Row};
 use crate::chart::{Axis, Scale};
 use crate::error::Error;
 use crate::numbers::short;
@@ -43,19 +43,16 @@ impl Setting {
         self.network.nodes(self.nodes.unwrap_or(clients).max(clients).max(roles))
     }
 
-    fn run(&self, structure: &Structure, clients: usize, seed: u64) -> MessagesRun {
+    fn run(&self, structure: &Structure, clients: usize) -> MessagesRun {
         let central = *structure == Structure::Central;
         let least = if central { clients + 1 } else { 0 };
+        let nodes = self.nodes_for(structure, clients).max(self.network.nodes(least));
         MessagesRun {
-            structure: structure.clone(),
-            network: self.network,
-            nodes: self.nodes_for(structure, clients).max(self.network.nodes(least)),
             layout: if central { Layout::Apart } else { self.layout },
             clients,
             work: self.work,
             numbers: self.numbers,
-            seed,
-            replay: format!("throng figure {} --seed {seed}", self.figure),
+            ..MessagesRun::new(structure.clone(), self.network, nodes)
         }
     }
 
@@ -65,23 +62,13 @@ impl Setting {
         lab: &Lab,
         structures: &[Structure],
     ) -> Result<Vec<NetworkRow>, Error> {
-        let seeds = lab.seed..lab.seed + lab.pick(self.repetitions, 1);
-        let mut runs = Vec::new();
-        for structure in structures {
-            for &clients in self.clients {
-                runs.extend(seeds.clone().map(|seed| self.run(structure, clients, seed)));
-            }
-        }
-        let mut measured = lab.measure_messages(self.figure, &runs)?.into_iter();
-        let mut row = |structure: &Structure| NetworkRow {
-            name: structure.name(),
-            cells: (self.clients.iter())
-                .map(|&clients| {
-                    (clients as f64, measured.by_ref().take(seeds.clone().count()).collect())
-                })
-                .collect(),
+        let row = |structure: &Structure| {
+            let run = |&clients: &usize| (clients as f64, self.run(structure, clients));
+            (structure.name(), self.clients.iter().map(run).collect())
         };
-        Ok(structures.iter().map(&mut row).collect())
+        let rows = structures.iter().map(row).collect();
+        let rows = lab.sweep(self.figure, self.repetitions, rows)?;
+        Ok(rows.into_iter().map(|Row { name, cells, .. }| NetworkRow { name, cells }).collect())
     }
 
     /// Describes the network and the runs in a line.
@@ -223,21 +210,13 @@ pub(super) fn mean_lead(leads: &[Lead<'_>]) -> f64 {
     leads.iter().map(|lead| lead.times).sum::<f64>() / leads.len() as f64
 }
 
-pub(super) fn clients_axis() -> Axis {
-    Axis::new("processors", Scale::Linear)
-}
-
 pub(super) fn latency_axis(scale: Scale) -> Axis {
     Axis::new("latency (cycles)", scale)
 }
 
-pub(super) fn throughput_axis() -> Axis {
-    Axis::new("throughput (values per million cycles)", Scale::Linear)
-}
-
 /// Returns a chart with a title.
 pub(super) fn panel(title: impl Into<String>, x: Axis, y: Axis, series: Vec<Curve>) -> Panel {
-    Panel { title: title.into(), ..Panel::new(x, y, series) }
+    Panel::new(x, y, series).titled(title)
 }
 
 #[cfg(test)]

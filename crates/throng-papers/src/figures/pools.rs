@@ -1,15 +1,11 @@
 //! Common parts of figures about job pools: settings, runs and curves.
 
-use std::collections::BTreeMap;
-
-use super::curve::{Curve, Point};
-use super::lab::Lab;
+use super::curve::{Curve, Point, composite, highest};
+use super::lab::{Lab, Row, hottest};
 use crate::chart::{Axis, Scale};
 use crate::error::Error;
 use crate::numbers::short;
-use crate::output;
 use crate::workloads::jobs::{JobsMeasured, JobsRun, PoolChoice, Workload};
-use crate::workloads::parallel::parallel;
 
 /// An experiment with pools: the same workload on growing numbers of processors.
 #[derive(Clone, Debug)]
@@ -24,43 +20,21 @@ pub(super) struct Setting {
 }
 
 /// The runs of one pool: for each number of processors, its repetitions.
-#[derive(Debug)]
-pub(super) struct PoolRow {
-    pub(super) name: &'static str,
-    cells: Vec<(f64, Vec<JobsMeasured>)>,
-}
+pub(super) type PoolRow = Row<JobsMeasured>;
 
 impl Setting {
     /// Measures all pools on an Alewife-like machine.
     pub(super) fn measure(&self, lab: &Lab, pools: &[PoolChoice]) -> Result<Vec<PoolRow>, Error> {
-        let seeds = lab.seed..lab.seed + lab.pick(self.repetitions, 1);
-        let run = |pool: &PoolChoice, processors: usize, seed: u64| JobsRun {
+        let run = |pool: &PoolChoice, processors: usize| JobsRun {
             processors,
             nodes: Some(self.nodes.max(processors)),
-            seed,
-            replay: format!("throng figure {} --seed {seed}", self.figure),
             ..JobsRun::new(pool.clone(), self.workload, lab.alewife())
         };
-        let mut runs = Vec::new();
-        for pool in pools {
-            for &processors in self.processors {
-                runs.extend(seeds.clone().map(|seed| run(pool, processors, seed)));
-            }
-        }
-        let progress = output::progress_bar(runs.len());
-        progress.set_message(self.figure);
-        let mut measured = parallel(&runs, lab.threads, &progress, JobsRun::measure).into_iter();
-        progress.finish_and_clear();
-        let mut rows = Vec::new();
-        for pool in pools {
-            let mut cells = Vec::new();
-            for &processors in self.processors {
-                let repetitions = measured.by_ref().take(seeds.clone().count());
-                cells.push((processors as f64, repetitions.collect::<Result<_, _>>()?));
-            }
-            rows.push(PoolRow { name: pool.name, cells });
-        }
-        Ok(rows)
+        let row = |pool: &PoolChoice| {
+            let runs = self.processors.iter().map(|&p| (p as f64, run(pool, p)));
+            (pool.name.to_owned(), runs.collect())
+        };
+        lab.sweep(self.figure, self.repetitions, pools.iter().map(row).collect())
     }
 
     /// Describes the machine and the runs in a line.
@@ -68,42 +42,18 @@ impl Setting {
         format!(
             "alewife of {} processors, {} from seed {}",
             self.nodes,
-            lab.pick(format!("mean of {} runs", self.repetitions), "1 run".to_owned()),
+            lab.runs_in_words(self.repetitions),
             lab.seed
         )
     }
 }
 
 impl PoolRow {
-    /// Returns the curve of `number`, taken from each run.
-    pub(super) fn curve(&self, number: impl Fn(&JobsMeasured) -> f64) -> Curve {
-        let point = |(x, runs): &(f64, Vec<JobsMeasured>)| {
-            let repetitions: Vec<f64> = runs.iter().map(&number).collect();
-            Point::of(*x, &repetitions)
-        };
-        Curve::measured(self.name, self.cells.iter().map(point).collect())
-    }
-
-    /// Describes where processors waited longest in the runs at `x`: the three worst places, and
-    /// their shares of all waiting. Lines of one name count as one place.
-    fn hottest(&self, x: f64) -> String {
-        let runs = self.cells.iter().filter(|cell| cell.0 == x).flat_map(|cell| &cell.1);
-        let mut waited: BTreeMap<&str, u64> = BTreeMap::new();
-        for (name, traffic) in runs.flat_map(|run| &run.places) {
-            *waited.entry(name).or_default() += traffic.waited_cycles;
-        }
-        let total: u64 = waited.values().sum();
-        let mut places: Vec<(&str, u64)> = waited.into_iter().collect();
-        places.sort_by_key(|&(_, cycles)| std::cmp::Reverse(cycles));
-        let share = |(name, cycles): &(&str, u64)| {
-            format!("{name} {:.0} %", 100.0 * *cycles as f64 / total.max(1) as f64)
-        };
-        places.iter().take(3).map(share).collect::<Vec<_>>().join(", ")
-    }
-
-    /// Returns the mean of `number` over the runs at `x`, or NaN where there are none.
-    pub(super) fn mean(&self, x: f64, number: impl Fn(&JobsMeasured) -> f64) -> f64 {
-        self.curve(number).at(x).unwrap_or(f64::NAN)
+    /// Describes where processors waited longest in the runs at `x`. Lines of one name count as one
+    /// place.
+    fn hottest_pool_place(&self, x: f64) -> String {
+        let places = self.at(x).flat_map(|run| &run.places);
+        hottest(places.map(|(&name, traffic)| (name.to_owned(), traffic.waited_cycles)))
     }
 
     /// Describes what a pool's calls took at `x` and where they waited, in a line. Includes depth
@@ -130,7 +80,7 @@ impl PoolRow {
                 100.0 * moved
             ));
         }
-        format!("{text}; waited at: {}", self.hottest(x))
+        format!("{text}; waited at: {}", self.hottest_pool_place(x))
     }
 }
 
@@ -157,10 +107,9 @@ pub(super) fn row<'a>(rows: &'a [PoolRow], name: &str) -> &'a PoolRow {
 /// Returns the ratio of `over` to `under`: its mean over all points from `least` to `most`, its
 /// largest value, and where that is.
 pub(super) fn times(over: &Curve, under: &Curve, least: f64, most: f64) -> Option<Times> {
-    let ratio = |point: Point| Some((point.y / under.at(point.x)?, point.x));
-    let ratios: Vec<(f64, f64)> = over.between(least, most).into_iter().filter_map(ratio).collect();
-    let &(largest, at) = ratios.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let mean = ratios.iter().map(|ratio| ratio.0).sum::<f64>() / ratios.len() as f64;
+    let ratios = over.over(under).between(least, most);
+    let Point { x: at, y: largest, .. } = highest(&ratios)?;
+    let mean = ratios.iter().map(|ratio| ratio.y).sum::<f64>() / ratios.len() as f64;
     Some(Times { mean, largest, at })
 }
 
@@ -175,16 +124,7 @@ pub(super) struct Times {
 
 /// Returns the lowest of some curves at each x.
 pub(super) fn fastest<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> Curve {
-    let curves: Vec<&Curve> = curves.into_iter().collect();
-    let points = curves.first().map_or(&[][..], |curve| &curve.points).iter().filter_map(|point| {
-        let at_x = curves.iter().filter_map(|curve| curve.at(point.x));
-        at_x.reduce(f64::min).map(|y| Point::exact(point.x, y))
-    });
-    Curve::measured("fastest", points.collect())
-}
-
-pub(super) fn processors_axis() -> Axis {
-    Axis::new("processors", Scale::Linear)
+    composite("fastest", curves, f64::min)
 }
 
 pub(super) fn elapsed_axis() -> Axis {
@@ -218,7 +158,7 @@ mod tests {
         };
         let pools = [PoolChoice::rsu(), PoolChoice::queue()];
         let rows = setting.measure(&Lab::new(false, 1, 2), &pools).unwrap();
-        assert_eq!(rows.iter().map(|row| row.name).collect::<Vec<_>>(), ["RSU", "Queue"]);
+        assert_eq!(rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["RSU", "Queue"]);
         assert!(row(&rows, "RSU").curve(elapsed).at(4.0).unwrap() > 0.0);
         let told = rows[0].told(4.0);
         assert!(told.contains("RSU at P = 4: ") && told.contains("tries to balance"), "{told}");

@@ -37,7 +37,6 @@ pub struct Question {
 
 impl Question {
     /// Returns a tree under the load of the question.
-    #[must_use]
     pub fn setting(&self, tree: Tree) -> Setting {
         Setting {
             tree,
@@ -49,7 +48,6 @@ impl Question {
     }
 
     /// Returns the tree that the rules give.
-    #[must_use]
     pub fn tree(&self) -> Tree {
         let trees = (0..=MAX_DEPTH).map(|log| {
             let prism = 1 << log;
@@ -65,7 +63,6 @@ impl Question {
 
     /// Returns the tree with the lowest latency by the [balance], among trees with a prism by the
     /// rules; the smallest of several. The rules go by cells, so they may give another tree.
-    #[must_use]
     pub fn fastest_tree(&self) -> Tree {
         let trees = (0..=MAX_DEPTH).map(|depth| Tree { depth, prism: self.prism_over(depth) });
         let latency = |tree: Tree| balance::settle(&self.setting(tree)).latency();
@@ -74,14 +71,12 @@ impl Question {
     }
 
     /// Returns the depth for a prism: `L = 2^d`, less for faster counters, more for slower ones.
-    #[must_use]
     pub fn depth_under(&self, prism: usize) -> u32 {
         let full = prism.next_power_of_two().ilog2() as i32;
         (full - self.trimmed_levels()).clamp(0, MAX_DEPTH as i32) as u32
     }
 
     /// Returns the prism for a depth, the inverse of `depth_under`.
-    #[must_use]
     pub fn prism_over(&self, depth: u32) -> usize {
         1 << (depth as i32 + self.trimmed_levels()).clamp(0, MAX_DEPTH as i32)
     }
@@ -110,7 +105,6 @@ pub struct Expected {
 
 impl Expected {
     /// Computes what to expect of a tree.
-    #[must_use]
     pub fn of(question: &Question, tree: Tree) -> Self {
         let setting = question.setting(tree);
         let settled = balance::settle(&setting);
@@ -132,7 +126,6 @@ impl Expected {
     }
 
     /// Returns the processors a prism cell, or `None` for a single counter.
-    #[must_use]
     pub fn load(&self) -> Option<f64> {
         (self.tree.depth > 0).then(|| self.at_balancers / self.tree.prism_cells() as f64)
     }
@@ -149,7 +142,6 @@ pub struct Peak {
 
 /// Returns the peak of a tree's latency as `P` grows, if it has one: too many processors for the
 /// toggles, too few for the prisms. The paper has it at about `P = d√L`.
-#[must_use]
 pub fn peak(question: &Question, tree: Tree) -> Option<Peak> {
     let latency = |processors: usize| {
         balance::settle(&Question { processors, ..*question }.setting(tree)).latency()

@@ -37,26 +37,22 @@ pub struct Settled {
 
 impl Settled {
     /// Returns the number of processors that are not at work.
-    #[must_use]
     pub fn in_tree(&self) -> f64 {
         self.at_balancers() + self.at_counters
     }
 
     /// Returns the number of processors at balancers, which load the prisms.
-    #[must_use]
     pub fn at_balancers(&self) -> f64 {
         self.levels.iter().sum()
     }
 
     /// Returns the steps from the root to a number, by Little's law.
-    #[must_use]
     pub fn latency(&self) -> f64 {
         self.in_tree() / self.throughput
     }
 }
 
 /// Finds the steady state.
-#[must_use]
 pub fn settle(setting: &Setting) -> Settled {
     let processors = setting.processors as f64;
     let (mut low, mut high) = (0.0, limit(setting).min(processors));
@@ -81,7 +77,6 @@ pub fn settle(setting: &Setting) -> Settled {
 
 /// Returns the mean number of processors that leave a balancer in a step, of `processors` at a
 /// balancer with `cells` cells.
-#[must_use]
 pub fn leaving(processors: f64, cells: f64, toggle: bool) -> f64 {
     let below = processors.floor();
     let part = processors - below;
@@ -177,7 +172,6 @@ fn limit(setting: &Setting) -> f64 {
 
 /// Returns the number of processors from which on all counters are busy nearly all the time, or
 /// `None` where the prisms never pass on enough.
-#[must_use]
 pub fn counters_busy_from(setting: &Setting) -> Option<f64> {
     let busy = counter_limit(setting);
     (limit(setting) == busy && busy.is_finite()).then(|| population(setting, BUSY * busy))
@@ -236,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_lost() {
+    fn no_processor_is_lost() {
         for processors in [1, 5, 100, 65536] {
             for depth in [0, 1, 9] {
                 for work in [0, 1, 100] {

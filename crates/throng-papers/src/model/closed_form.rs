@@ -34,21 +34,18 @@ pub struct ClosedForm {
 }
 
 /// Returns `m`, the part of the cells that hold a diffracting pair, for `load` processors a cell.
-#[must_use]
 pub fn pairs(load: f64) -> f64 {
     (load / (load + 1.0)).powi(2)
 }
 
 /// Computes theorem 3.2 as it stands: all processors at prism cells. `None` for a tree without
 /// prisms.
-#[must_use]
 pub fn theorem(setting: &Setting) -> Option<ClosedForm> {
     let cells = setting.tree.all_cells();
     (cells > 0.0).then(|| at(setting, setting.processors as f64 / cells))
 }
 
 /// Computes the same without the processors at work. `None` for a tree without prisms.
-#[must_use]
 pub fn exact(setting: &Setting) -> Option<ClosedForm> {
     let cells = setting.tree.all_cells();
     if cells == 0.0 {
@@ -71,7 +68,6 @@ pub fn exact(setting: &Setting) -> Option<ClosedForm> {
 
 impl ClosedForm {
     /// Returns the steps from the root to a number, without work.
-    #[must_use]
     pub fn latency(&self, setting: &Setting) -> f64 {
         self.load * setting.tree.all_cells() / self.throughput
     }

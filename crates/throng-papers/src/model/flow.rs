@@ -166,7 +166,6 @@ const MOST_STEPS: usize = 100_000;
 /// Lets the flow run from all processors spread evenly until it rests.
 ///
 /// `None` for a tree without prisms, or when it does not come to rest in reasonable time.
-#[must_use]
 pub fn run(setting: &Setting) -> Option<AtRest> {
     if setting.tree.depth == 0 {
         return None;

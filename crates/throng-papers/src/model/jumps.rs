@@ -30,7 +30,6 @@ pub struct Measured {
 
 /// Runs the chain for `time` after `settle` to reach its steady state. `None` for a tree without
 /// prisms.
-#[must_use]
 pub fn measure(setting: &Setting, settle: f64, time: f64, seed: u64) -> Option<Measured> {
     if setting.tree.depth == 0 {
         return None;

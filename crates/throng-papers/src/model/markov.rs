@@ -1,4 +1,5 @@
 //! The model itself: the discrete Markov chain of SS98, section 3, simulated.
+//! (More than 500 lines: the chain is one state machine, and a fifth is its tests.)
 //!
 //! `P` processors, a tree of depth `d`. In each step, at every balancer at once:
 //!
@@ -50,7 +51,6 @@ impl Length {
     /// The effort is raised up to eightfold until every processor cycles several times.
     /// Where even that is too short, throughput is still measured well, because the chain starts
     /// near its steady state. Rounds are not.
-    #[must_use]
     pub fn of_effort(setting: &Setting, effort: usize) -> Self {
         let settled = balance::settle(setting);
         let round = setting.processors as f64 / settled.throughput;
@@ -112,7 +112,6 @@ pub struct Measured {
 
 impl Measured {
     /// Returns the part of all passages through balancers that were diffractions.
-    #[must_use]
     pub fn diffracted_mean(&self) -> f64 {
         // Every level has the same number of passages.
         self.diffracted.iter().fold(0.0, |sum, part| sum + part)
@@ -124,7 +123,6 @@ impl Measured {
 ///
 /// # Panics
 /// If the length has no batch or no step.
-#[must_use]
 pub fn measure(setting: &Setting, length: Length, seed: u64) -> Measured {
     assert!(length.batches > 0 && length.batch_steps > 0, "nothing to measure");
     let mut chain = Chain::new(setting, seed);

@@ -56,32 +56,27 @@ pub struct Tree {
 impl Tree {
     /// Returns the tree that the paper measures: `L = 2^d`, as many cells on each level as
     /// counters.
-    #[must_use]
     pub fn of_depth(depth: u32) -> Self {
         Tree { depth, prism: 1 << depth }
     }
 
     /// Returns the cells of the prism of one balancer.
-    #[must_use]
     pub fn cells(&self, level: u32) -> usize {
         self.prism.div_ceil(1 << level).max(1)
     }
 
     /// Returns `L d`: prism cells of all levels, as the paper counts them (before rounding up).
-    #[must_use]
     pub fn all_cells(&self) -> f64 {
         f64::from(self.depth) * self.prism as f64
     }
 
     /// Returns the number of prism cells, each level rounded up. With `L = 3`, the prisms of a tree
     /// of depth 2 have 3, 2 and 2.
-    #[must_use]
     pub fn prism_cells(&self) -> usize {
         (0..self.depth).map(|level| self.cells(level) << level).sum()
     }
 
     /// Returns the number of counters.
-    #[must_use]
     pub fn counters(&self) -> usize {
         1 << self.depth
     }
@@ -115,7 +110,6 @@ pub struct Setting {
 impl Setting {
     /// Returns the setting of section 3.1 of the paper: `work = 1`, toggles, and counters without a
     /// limit.
-    #[must_use]
     pub fn of_paper(tree: Tree, processors: usize) -> Self {
         Setting { tree, processors, work: 1, toggles: true, counters: Counters::Unlimited }
     }

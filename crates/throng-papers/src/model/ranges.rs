@@ -49,7 +49,6 @@ pub struct Bounds {
 
 impl Bounds {
     /// Returns the bounds for a tree.
-    #[must_use]
     pub fn of(tree: &Tree) -> Self {
         let (d, l) = (f64::from(tree.depth), tree.prism as f64);
         Bounds {
@@ -60,7 +59,6 @@ impl Bounds {
     }
 
     /// Returns the range of a number of processors in the tree.
-    #[must_use]
     pub fn range(&self, in_tree: f64) -> Range {
         if in_tree < self.toggling_from {
             Range::Sparse
@@ -76,7 +74,6 @@ impl Bounds {
 
 impl Range {
     /// Describes the range in a few words.
-    #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
             Range::Sparse => "sparse: fewer processors than levels, the tree is idle",
@@ -88,7 +85,6 @@ impl Range {
 
     /// Returns `E[T]` as the paper has it in this range (a bound in the first two), with the last
     /// range corrected. Processors at work are not counted.
-    #[must_use]
     pub fn latency(self, setting: &Setting, in_tree: f64) -> f64 {
         let tree = &setting.tree;
         let (d, l) = (f64::from(tree.depth), tree.prism as f64);

@@ -1,4 +1,5 @@
 //! The answer of `throng model`: text or JSON, and a chart with its numbers.
+//! (More than 500 lines: text, JSON and chart are views of the same private answer.)
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

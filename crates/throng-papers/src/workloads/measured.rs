@@ -150,14 +150,12 @@ impl Measured {
     }
 
     /// Returns the number of values that count.
-    #[must_use]
     pub fn counted(&self) -> u64 {
         self.latency.len()
     }
 
     /// Returns the mean depth of the leaves that served calls during the measurement, or NaN where
     /// the counter is not a tree.
-    #[must_use]
     pub fn depth_mean(&self) -> f64 {
         let stretches = self.notes.over_time("depth");
         let measured =
@@ -171,7 +169,6 @@ impl Measured {
     /// Returns the tokens that left a level of a diffracting tree in pairs, for each that passed a
     /// toggle (DT96 section 3.3.1 "diffraction rate"). Level 0 is the root. `None` where no token
     /// passed a toggle.
-    #[must_use]
     pub fn diffraction_rate(&self, level: u32) -> Option<f64> {
         let toggled = self.toggled(level);
         let diffracted = self.passed(level).saturating_sub(toggled);
@@ -179,14 +176,12 @@ impl Measured {
     }
 
     /// Returns the number of tokens that passed a toggle on this level of a tree.
-    #[must_use]
     pub fn toggled(&self, level: u32) -> u64 {
         (1_usize << level..2 << level).map(|node| self.notes.count("toggled", node)).sum()
     }
 
     /// Returns the number of tokens that were served below this level of a tree. In a tree that
     /// changes, a token may be counted more than once.
-    #[must_use]
     pub fn passed(&self, level: u32) -> u64 {
         let deeper = |note: &Note| note.counts.iter().skip(level as usize + 1).sum();
         self.notes.get("depth").map_or(0, deeper)

@@ -20,7 +20,6 @@ pub struct Taken {
 /// use throng_papers::workloads::options::taken;
 /// assert!(taken("diffracting").width && !taken("hardware").width);
 /// ```
-#[must_use]
 pub fn taken(method: &str) -> Taken {
     let width = Taken { width: true, ..Taken::default() };
     match method {
@@ -37,7 +36,6 @@ pub fn taken(method: &str) -> Taken {
 
 impl Taken {
     /// Keeps the options of `tuning` that have an effect.
-    #[must_use]
     pub fn of(self, tuning: Tuning) -> Tuning {
         Tuning {
             width: tuning.width.filter(|_| self.width),

@@ -44,7 +44,6 @@ const NEVER: Policy = Policy::PAPER.fold_below(0).unfold_above(u64::MAX).run(u32
 /// let tree = tree(5, Behaviour::Changing(policy));
 /// assert_eq!(tree.options, "--width 32 --policy 200,800,25");
 /// ```
-#[must_use]
 pub fn tree(max_depth: u32, behaviour: Behaviour) -> CounterChoice {
     // An impossible depth is refused when the tree is built.
     let width = 1_u64.checked_shl(max_depth).unwrap_or(u64::MAX);
@@ -59,7 +58,6 @@ pub fn tree(max_depth: u32, behaviour: Behaviour) -> CounterChoice {
 /// let tree = with_prisms(&[4, 2, 1], Behaviour::Fixed);
 /// assert_eq!(tree.options, "--prisms 4,2,1 --policy fixed");
 /// ```
-#[must_use]
 pub fn with_prisms(sizes: &[usize], behaviour: Behaviour) -> CounterChoice {
     let typed: Vec<String> = sizes.iter().map(usize::to_string).collect();
     let prisms = Prisms::Sizes(sizes.to_vec());

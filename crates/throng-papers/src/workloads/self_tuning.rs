@@ -46,7 +46,6 @@ impl Tuned {
     /// assert_eq!(Tuned::parse("threat,30").unwrap().to_string(), "threat,30");
     /// assert_eq!(Tuned::parse("threat"), None);
     /// ```
-    #[must_use]
     pub fn parse(typed: &str) -> Option<Self> {
         let (name, processors) = typed.trim().split_once(',')?;
         let (_, policy) = POLICIES.into_iter().find(|(known, _)| *known == name)?;
@@ -75,7 +74,6 @@ fn build<B: Settled<Sim>>(
 }
 
 /// Returns whether the method is a self-tuning tree.
-#[must_use]
 pub fn is_one(method: &str) -> bool {
     KINDS.iter().any(|(name, _)| *name == method)
 }
@@ -90,7 +88,6 @@ pub fn is_one(method: &str) -> bool {
 /// assert_eq!(options, "--width 16 --policy census,30");
 /// assert!(tree("hardware", 4, tuned).is_none());
 /// ```
-#[must_use]
 pub fn tree(method: &str, deepest: u32, tuned: Tuned) -> Option<CounterChoice> {
     let &(name, build) = KINDS.iter().find(|(name, _)| *name == method)?;
     // An impossible depth is refused when the tree is built.
@@ -122,7 +119,7 @@ mod tests {
 
     /// Checks that two processors that come back at once do not hand a leaf to each other past
     /// waiting ones.
-    fn nobody_starves(machine: &str) {
+    fn no_processor_starves(machine: &str) {
         // Long enough for two processors to get into such a cycle.
         const VALUES: u64 = 100_000;
         for (method, processors) in [
@@ -142,13 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn nobody_starves_on_an_origin2000() {
-        nobody_starves("origin2000");
+    fn no_processor_starves_on_an_origin2000() {
+        no_processor_starves("origin2000");
     }
 
     #[test]
-    fn nobody_starves_on_an_alewife() {
-        nobody_starves("alewife");
+    fn no_processor_starves_on_an_alewife() {
+        no_processor_starves("alewife");
     }
 
     #[test]

@@ -40,7 +40,6 @@ pub struct Phase {
 
 impl Phase {
     /// Returns a phase of `processors` processors, from `start_cycle` on.
-    #[must_use]
     pub const fn new(start_cycle: u64, processors: usize) -> Self {
         Phase { start_cycle, processors }
     }
@@ -115,7 +114,6 @@ struct Shared {
 
 impl SurgeRun {
     /// Returns a run without work, with seed 0.
-    #[must_use]
     pub fn new(
         counter: CounterChoice,
         machine: MachineSpec,
@@ -137,7 +135,6 @@ impl SurgeRun {
     }
 
     /// Returns the number of processors of the largest phase.
-    #[must_use]
     pub fn processors(&self) -> usize {
         self.phases.iter().map(|phase| phase.processors).max().unwrap_or(0)
     }

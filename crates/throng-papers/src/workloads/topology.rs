@@ -16,7 +16,6 @@ use throng_sim::spec::NetworkSpec;
 /// assert_eq!(groups("server"), [8, 96]);
 /// assert_eq!(groups("ksr1"), [32]);
 /// ```
-#[must_use]
 pub fn topology(machine: &MachineSpec) -> Topology {
     let per_node = machine.processor.per_node;
     let groups = match machine.network {

@@ -39,7 +39,6 @@ fn build<B: Balancer<Sim>>(sizes: &[usize]) -> Result<Box<dyn Counting<Sim>>, Sh
 /// assert_eq!(tree("diffracting", &[8, 4, 2]).unwrap().options, "--prisms 8,4,2");
 /// assert!(tree("hardware", &[8, 4, 2]).is_none());
 /// ```
-#[must_use]
 pub fn tree(method: &str, sizes: &[usize]) -> Option<CounterChoice> {
     let &(name, build) = KINDS.iter().find(|(name, _)| *name == method)?;
     let typed = sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(",");

@@ -29,7 +29,7 @@ impl<M: Machine> Alarm<M> {
     /// Returns the alarm of a barrier whose members wait with this patience. A default patience is
     /// dropped while rounds are shorter without it. A patience that a user has set is kept.
     pub(super) fn new(patience: Patience) -> Self {
-        let usual = [Patience::ROOMY, Patience::CROWDED, Patience::UNKNOWN];
+        let usual = [Patience::DEDICATED, Patience::OVERSUBSCRIBED, Patience::UNKNOWN];
         let is_usual = usual.contains(&patience);
         Alarm(Line::new::<M>(Place::named("alarm"), |spot| Content {
             broken_from: M::Word::new(0, spot),

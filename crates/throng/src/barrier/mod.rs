@@ -159,7 +159,7 @@ impl BarrierBuilder {
             None => Topology::for_meeting(self.members),
         };
         let is_crowded = self.members > topology.processors();
-        let usual = if is_crowded { Patience::CROWDED } else { Patience::ROOMY };
+        let usual = if is_crowded { Patience::OVERSUBSCRIBED } else { Patience::DEDICATED };
         Ok((Shaped::new(self.members, &topology)?, self.patience.unwrap_or(usual)))
     }
 }

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_dropped_breaks_the_rounds_it_does_not_come_to() {
+    fn a_dropped_member_breaks_the_rounds_it_does_not_come_to() {
         let mut members = Barrier::team(2);
         let mut second = members.pop().unwrap();
         let mut first = members.pop().unwrap();

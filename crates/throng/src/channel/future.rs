@@ -10,6 +10,43 @@ use super::receiver::Receiver;
 use super::sender::Sender;
 use super::waiters::Entry;
 
+impl<T> Sender<T> {
+    /// Returns a future that sends the message when there is room.
+    ///
+    /// It can be dropped at any time: see [`SendFuture`].
+    ///
+    /// ```
+    /// let (sender, receiver) = throng::channel::bounded(1);
+    /// futures_lite::future::block_on(async { sender.send_async('a').await }).unwrap();
+    /// assert_eq!(receiver.recv(), Ok('a'));
+    /// ```
+    ///
+    /// # Errors
+    /// The future returns the message if all receivers have been dropped.
+    pub fn send_async(&self, message: T) -> SendFuture<'_, T> {
+        SendFuture { sender: self, message: Some(message), entry: Entry::EMPTY }
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Returns a future that receives a message when there is one.
+    ///
+    /// It can be dropped at any time: see [`RecvFuture`].
+    ///
+    /// ```
+    /// let (sender, receiver) = throng::channel::unbounded();
+    /// sender.send('a').unwrap();
+    /// let received = futures_lite::future::block_on(async { receiver.recv_async().await });
+    /// assert_eq!(received, Ok('a'));
+    /// ```
+    ///
+    /// # Errors
+    /// The future returns an error if the channel is empty and all senders have been dropped.
+    pub fn recv_async(&self) -> RecvFuture<'_, T> {
+        RecvFuture { receiver: self, entry: Entry::EMPTY }
+    }
+}
+
 /// Sends a message when there is room. See [`Sender::send_async`].
 ///
 /// If the future is dropped before it is ready, its message is dropped and not sent; with capacity
@@ -31,18 +68,6 @@ pub struct SendFuture<'a, T> {
 pub struct RecvFuture<'a, T> {
     receiver: &'a Receiver<T>,
     entry: Entry,
-}
-
-impl<'a, T> SendFuture<'a, T> {
-    pub(super) const fn new(sender: &'a Sender<T>, message: T) -> Self {
-        SendFuture { sender, message: Some(message), entry: Entry::EMPTY }
-    }
-}
-
-impl<'a, T> RecvFuture<'a, T> {
-    pub(super) const fn new(receiver: &'a Receiver<T>) -> Self {
-        RecvFuture { receiver, entry: Entry::EMPTY }
-    }
 }
 
 /// The message is never pinned.

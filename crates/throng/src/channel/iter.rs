@@ -5,19 +5,63 @@ use std::iter::FusedIterator;
 
 use super::receiver::Receiver;
 
+impl<T> Receiver<T> {
+    /// Returns an iterator that receives until the channel is empty and all senders have been
+    /// dropped. Each step waits for a message.
+    ///
+    /// ```
+    /// let (sender, receiver) = throng::channel::unbounded();
+    /// (1..=4).for_each(|number| sender.send(number).unwrap());
+    /// drop(sender);
+    /// assert_eq!(receiver.iter().collect::<Vec<_>>(), [1, 2, 3, 4]);
+    /// ```
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter { receiver: self }
+    }
+
+    /// Returns an iterator that receives until the channel is empty. Never waits.
+    ///
+    /// ```
+    /// let (sender, receiver) = throng::channel::unbounded();
+    /// (1..=4).for_each(|number| sender.send(number).unwrap());
+    /// assert_eq!(receiver.try_iter().sum::<u32>(), 10);
+    /// ```
+    pub fn try_iter(&self) -> TryIter<'_, T> {
+        TryIter { receiver: self }
+    }
+}
+
+impl<T> IntoIterator for Receiver<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter { receiver: self }
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Receiver<T> {
+    type Item = T;
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
 /// Receives until the channel is empty and all senders have been dropped. See [`Receiver::iter`].
 pub struct Iter<'a, T> {
-    pub(super) receiver: &'a Receiver<T>,
+    receiver: &'a Receiver<T>,
 }
 
 /// Receives until the channel is empty. See [`Receiver::try_iter`].
 pub struct TryIter<'a, T> {
-    pub(super) receiver: &'a Receiver<T>,
+    receiver: &'a Receiver<T>,
 }
 
 /// Receives until the channel is empty and all senders have been dropped; owns its receiver.
 pub struct IntoIter<T> {
-    pub(super) receiver: Receiver<T>,
+    receiver: Receiver<T>,
 }
 
 impl<T> Iterator for Iter<'_, T> {

@@ -54,7 +54,9 @@
 //!
 //! # What it promises
 //! Each message is received once. Messages leave in the order in which they came. What
-//! [`Queue`](crate::Queue#what-it-promises) says of threads that stop in the middle of a call holds here, too.
+//! [`Queue`](crate::Queue#what-it-promises) says of threads that stop in the middle of a call holds here, too, except
+//! where a call takes a lock: in every call if the capacity is 0, and in calls that wake a waiting task. A thread that
+//! stops while it has the lock keeps other calls that take it waiting.
 //!
 //! Waiting threads are not served in the order in which they came. Waiting tasks are woken in that order, but a thread
 //! or task that comes later may be faster and get the message.

@@ -5,10 +5,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::{Duration, Instant};
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
-use super::future::RecvFuture;
-use super::iter::{IntoIter, Iter, TryIter};
 use super::link::Link;
-use super::stream::RecvStream;
 
 /// The end of a channel that receives.
 ///
@@ -55,6 +52,15 @@ impl<T> Receiver<T> {
 
     /// Receives a message. Waits while the channel is empty.
     ///
+    /// ```
+    /// use throng::channel::{RecvError, unbounded};
+    ///
+    /// let (sender, receiver) = unbounded();
+    /// sender.send(7).unwrap();
+    /// drop(sender);
+    /// assert_eq!((receiver.recv(), receiver.recv()), (Ok(7), Err(RecvError)));
+    /// ```
+    ///
     /// # Errors
     /// If the channel is empty and all senders have been dropped.
     #[inline(always)]
@@ -64,51 +70,29 @@ impl<T> Receiver<T> {
 
     /// Receives a message. Waits for one, but not longer than `timeout`.
     ///
+    /// ```
+    /// use std::time::Duration;
+    /// use throng::channel::{RecvTimeoutError, unbounded};
+    ///
+    /// let (sender, receiver) = unbounded::<u32>();
+    /// let late = receiver.recv_timeout(Duration::from_millis(1));
+    /// assert_eq!(late, Err(RecvTimeoutError::Timeout));
+    /// # drop(sender);
+    /// ```
+    ///
     /// # Errors
     /// If the time is over, or the channel is empty and all senders have been dropped.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.link.recv_timeout(timeout).map_err(RecvTimeoutError::of)
     }
 
-    /// Receives a message. Waits for one, but not longer than until `deadline`.
+    /// Receives a message. Waits for one, but not longer than until `deadline`. Otherwise like
+    /// [`recv_timeout`](Receiver::recv_timeout).
     ///
     /// # Errors
     /// If the time is over, or the channel is empty and all senders have been dropped.
     pub fn recv_deadline(&self, deadline: Instant) -> Result<T, RecvTimeoutError> {
         self.recv_timeout(deadline.saturating_duration_since(Instant::now()))
-    }
-
-    /// Returns a future that receives a message when there is one.
-    ///
-    /// It can be dropped at any time: see [`RecvFuture`].
-    ///
-    /// # Errors
-    /// The future returns an error if the channel is empty and all senders have been dropped.
-    pub fn recv_async(&self) -> RecvFuture<'_, T> {
-        RecvFuture::new(self)
-    }
-
-    /// Returns the messages as a stream for tasks, which holds a receiver of its own.
-    pub fn stream(&self) -> RecvStream<T> {
-        RecvStream::new(self.clone())
-    }
-
-    /// Returns an iterator that receives until the channel is empty and all senders have been
-    /// dropped. Each step waits for a message.
-    ///
-    /// ```
-    /// let (sender, receiver) = throng::channel::unbounded();
-    /// (1..=4).for_each(|number| sender.send(number).unwrap());
-    /// drop(sender);
-    /// assert_eq!(receiver.iter().collect::<Vec<_>>(), [1, 2, 3, 4]);
-    /// ```
-    pub fn iter(&self) -> Iter<'_, T> {
-        Iter { receiver: self }
-    }
-
-    /// Returns an iterator that receives until the channel is empty. Never waits.
-    pub fn try_iter(&self) -> TryIter<'_, T> {
-        TryIter { receiver: self }
     }
 
     /// Returns whether no message is inside. True if the capacity is 0.
@@ -146,24 +130,6 @@ impl<T> Clone for Receiver<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         self.link.remove_receiver();
-    }
-}
-
-impl<T> IntoIterator for Receiver<T> {
-    type Item = T;
-    type IntoIter = IntoIter<T>;
-
-    fn into_iter(self) -> IntoIter<T> {
-        IntoIter { receiver: self }
-    }
-}
-
-impl<'a, T> IntoIterator for &'a Receiver<T> {
-    type Item = T;
-    type IntoIter = Iter<'a, T>;
-
-    fn into_iter(self) -> Iter<'a, T> {
-        self.iter()
     }
 }
 

@@ -5,7 +5,6 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::{Duration, Instant};
 
 use super::error::{SendError, SendTimeoutError, TrySendError};
-use super::future::SendFuture;
 use super::link::Link;
 
 /// The end of a channel that sends.
@@ -52,6 +51,15 @@ impl<T> Sender<T> {
 
     /// Sends `message`. Waits for room, or for a receiver if the capacity is 0.
     ///
+    /// ```
+    /// use throng::channel::{SendError, unbounded};
+    ///
+    /// let (sender, receiver) = unbounded();
+    /// assert_eq!(sender.send('a'), Ok(()));
+    /// drop(receiver);
+    /// assert_eq!(sender.send('b'), Err(SendError('b')));
+    /// ```
+    ///
     /// # Errors
     /// The message, if all receivers have been dropped.
     #[inline(always)]
@@ -61,28 +69,30 @@ impl<T> Sender<T> {
 
     /// Sends `message`. Waits for room, but not longer than `timeout`.
     ///
+    /// ```
+    /// use std::time::Duration;
+    /// use throng::channel::{SendTimeoutError, bounded};
+    ///
+    /// let (sender, receiver) = bounded(1);
+    /// sender.send('a').unwrap();
+    /// let late = sender.send_timeout('b', Duration::from_millis(1));
+    /// assert_eq!(late, Err(SendTimeoutError::Timeout('b')));
+    /// # drop(receiver);
+    /// ```
+    ///
     /// # Errors
     /// The message, if the time is over or all receivers have been dropped.
     pub fn send_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         self.link.send_timeout(message, timeout).map_err(SendTimeoutError::of)
     }
 
-    /// Sends `message`. Waits for room, but not longer than until `deadline`.
+    /// Sends `message`. Waits for room, but not longer than until `deadline`. Otherwise like
+    /// [`send_timeout`](Sender::send_timeout).
     ///
     /// # Errors
     /// The message, if the time is over or all receivers have been dropped.
     pub fn send_deadline(&self, message: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
         self.send_timeout(message, deadline.saturating_duration_since(Instant::now()))
-    }
-
-    /// Returns a future that sends the message when there is room.
-    ///
-    /// It can be dropped at any time: see [`SendFuture`].
-    ///
-    /// # Errors
-    /// The future returns the message if all receivers have been dropped.
-    pub fn send_async(&self, message: T) -> SendFuture<'_, T> {
-        SendFuture::new(self, message)
     }
 
     /// Returns whether no message is inside. True if the capacity is 0.

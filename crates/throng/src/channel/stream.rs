@@ -7,6 +7,13 @@ use std::task::{Context, Poll};
 use super::receiver::Receiver;
 use super::waiters::Entry;
 
+impl<T> Receiver<T> {
+    /// Returns the messages as a stream for tasks, which holds a receiver of its own.
+    pub fn stream(&self) -> RecvStream<T> {
+        RecvStream { receiver: self.clone(), entry: Entry::EMPTY }
+    }
+}
+
 /// The messages of a channel as a stream. See [`Receiver::stream`].
 ///
 /// It holds a receiver of its own. It can be dropped at any time: no message is lost, and no wake-up.
@@ -32,10 +39,6 @@ pub struct RecvStream<T> {
 }
 
 impl<T> RecvStream<T> {
-    pub(super) const fn new(receiver: Receiver<T>) -> Self {
-        RecvStream { receiver, entry: Entry::EMPTY }
-    }
-
     /// Polls for the next message. Ready with `None` if the channel is empty and all senders are
     /// gone.
     pub fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {

@@ -20,7 +20,7 @@ use std::mem;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Waker;
 
-use crate::classic::lock::{BackoffLock, Guarded};
+use crate::lock::{BackoffLock, Guarded};
 use crate::machine::{Line, Machine, Native, Place, Word};
 
 /// The longest backoff between two attempts to take the lock, in units of

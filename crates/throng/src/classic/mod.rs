@@ -3,5 +3,4 @@
 
 pub(crate) mod barrier;
 pub(crate) mod counter;
-pub(crate) mod lock;
 pub(crate) mod pool;

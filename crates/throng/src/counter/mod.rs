@@ -2,11 +2,12 @@
 
 pub(crate) mod gathering;
 pub(crate) mod generic;
+pub(crate) mod method;
 
 use std::fmt;
 use std::ops::Range;
 
-use crate::classic::counter::Counting;
+use self::method::Counting;
 use crate::machine::{Native, NativeCpu};
 
 /// The processor of the calling thread. It is a constant, so that a call needs no room for it on
@@ -39,7 +40,8 @@ const THIS: &NativeCpu = &Native::cpu();
 /// - The counter is linearizable: a call that begins after another has returned gets a larger number.
 /// - What a thread did before the call that got a number is visible to a thread that gets a larger one.
 /// - A call is wait-free on one word. In a group it waits for the caller that fetches: if that
-///   thread is stopped for ever, all calls of its group wait for ever.
+///   thread is stopped for ever, all calls of its group wait for ever. The first caller of a group
+///   makes it, and the other callers wait for that.
 ///   [`max_depth(0)`](CounterBuilder::max_depth) rules groups out.
 /// - No call panics. After `u64::MAX` comes 0 again, as with `AtomicU64::fetch_add`;
 ///   [`checked_next`](Counter::checked_next) hands out no number twice.

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_takes_more_than_its_share_of_what_is_left() {
+    fn no_thread_takes_more_than_its_share_of_what_is_left() {
         // 10 ns each: 200 would be SHORT.
         let size = |left| Pace { threads: 4, last: 100 }.next(1000, left);
         assert_eq!([800, 400, 40, 4, 0].map(size), [200, 100, 10, 1, 1]);

@@ -102,7 +102,7 @@ fn kind() -> u8 {
 mod system {
     use std::ffi::{c_int, c_long};
 
-    use crate::machine::absent::{Feature, is_absent};
+    use crate::absent::{Feature, is_absent};
 
     #[cfg(target_arch = "x86_64")]
     const MEMBARRIER: c_long = 324;
@@ -154,8 +154,8 @@ mod system {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::absent::{Feature, is_absent};
     use crate::machine::SplitMix64;
-    use crate::machine::absent::{Feature, is_absent};
     use std::sync::atomic::AtomicU64;
     use std::thread;
 

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::fork;
-use super::published::Published;
+use crate::published::Published;
 
 /// The numbers of threads that have ended, smallest first.
 type Returned = Mutex<BinaryHeap<Reverse<usize>>>;

@@ -61,7 +61,6 @@
 use std::fmt::Debug;
 use std::sync::atomic::Ordering;
 
-pub(crate) mod absent;
 mod fences;
 pub(crate) mod fork;
 mod ids;
@@ -69,7 +68,6 @@ mod location;
 mod native;
 mod per_cpu;
 mod place;
-pub(crate) mod published;
 mod random;
 mod time;
 mod waiting;

@@ -6,10 +6,10 @@ use std::hint::spin_loop;
 use std::marker::PhantomData;
 use std::sync::atomic::{self, AtomicU64, Ordering};
 
-use super::published::Published;
 use super::time::Instant;
 use super::waiting::{self, Wait, Watch};
 use super::{Cell, Cpu, Machine, Place, SplitMix64, WayOut, Word, fences, ids, location};
+use crate::published::Published;
 
 /// The machine that the program runs on, with real threads as processors.
 ///
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn spin_while_looks_at_least_once_and_at_most_as_often_as_told() {
+    fn spin_while_looks_at_least_once_and_at_most_polls_times() {
         let (cpu, word) = (Native::cpu(), word(5));
         for (polls, looks) in [(0, 1), (1, 1), (7, 7)] {
             let mut seen = 0;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::published::Published;
+use crate::published::Published;
 
 /// The number of segments. Each is as large as all before it, so all together are larger than any
 /// memory.

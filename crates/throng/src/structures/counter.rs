@@ -41,7 +41,7 @@ pub mod gathering {
 use self::diffracting::{
     Adaptive, LockedLeaves, Original, SecondChance, StarvationFree, Toggle, WaitFree,
 };
-use crate::classic::lock::{BackoffLock, McsLock};
+use crate::lock::{BackoffLock, McsLock};
 use crate::machine::Machine;
 
 /// Returns every counting method.

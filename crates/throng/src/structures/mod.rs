@@ -12,5 +12,5 @@ pub mod pool;
 
 /// The two locks that the papers' counters are built on.
 pub mod lock {
-    pub use crate::classic::lock::*;
+    pub use crate::lock::*;
 }

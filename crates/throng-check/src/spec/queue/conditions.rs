@@ -151,7 +151,7 @@ fn check_room(lives: &[Life], capacity: usize) -> Result<(), Breach> {
     Ok(())
 }
 
-/// Checks that for each "full" there was an instant of the request, while the queue was open, at
+/// Checks each "full": there must have been an instant of the request, while the queue was open, at
 /// which the items that may have been inside and the other pushes in progress were `least` or more.
 fn check_fullness(
     lives: &[Life],

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_who_never_came_back_may_have_one_item_and_no_more() {
+    fn a_call_that_never_returned_may_have_one_item_and_no_more() {
         let stopped = Request::in_progress(2, Pop, 0);
         let one = [pushed(1, 0), stopped];
         assert_eq!(check_conservation(&one, true), Ok(()));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn one_who_gets_a_producers_items_in_the_wrong_order_is_noticed() {
+    fn items_of_a_producer_in_the_wrong_order_are_noticed() {
         // The pops are far apart, but the pushes overlap as far as their times are known.
         let pushes = [pushed(1, 0), pushed(2, 1)];
         let right = [pushes[0], pushes[1], popped(1, 4), popped(2, 6)];

@@ -189,11 +189,11 @@ impl fmt::Display for Breach {
                 write!(f, "item {then:#x} came out before {first:#x}, which was pushed earlier")
             }
             Breach::NotEmpty { request } => {
-                write!(f, "told that it is empty, when something was inside: {request}")
+                write!(f, "reported as empty, when an item was inside: {request}")
             }
             Breach::NotFull { request, most } => write!(
                 f,
-                "told that it is full, when items and calls in progress were {most} at most: {request}"
+                "reported as full, when items and calls in progress were {most} at most: {request}"
             ),
             Breach::Overfull { inside } => write!(f, "{inside} items were inside at a time"),
             Breach::AfterClose { item } => {
@@ -203,12 +203,12 @@ impl fmt::Display for Breach {
                 write!(f, "reported as closed, before any call of close began: {request}")
             }
             Breach::ClosedTooEarly { request, item } => {
-                write!(f, "told that nothing will come, and item {item:#x} came: {request}")
+                write!(f, "reported as closed and empty, and item {item:#x} came: {request}")
             }
             Breach::StillOpen { request } => {
-                write!(f, "not told that it is closed: {request}")
+                write!(f, "not reported as closed: {request}")
             }
-            Breach::ClosedTwice => f.write_str("two were told that they had closed it"),
+            Breach::ClosedTwice => f.write_str("two calls reported that they had closed it"),
             Breach::NoOrder { request, before } => {
                 write!(f, "no order of the requests explains the answer of {request}, among")?;
                 before.iter().try_for_each(|request| write!(f, "\n  {request}"))

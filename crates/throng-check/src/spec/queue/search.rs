@@ -155,8 +155,8 @@ impl<'a> InProgress<'a> {
     /// be a reason for it as long as it is in progress.
     fn is_reason(&self, answered: usize) -> bool {
         let asked = self.places[answered].map(|request| request.asked);
-        let is_told = |request: &&Request| request.answer() == Some(Answer::Full);
-        asked != Some(Asked::Close) && self.places.iter().flatten().any(is_told)
+        let is_full = |request: &&Request| request.answer() == Some(Answer::Full);
+        asked != Some(Asked::Close) && self.places.iter().flatten().any(is_full)
     }
 
     /// Returns all states in which the request at `answered` has taken effect, from any of

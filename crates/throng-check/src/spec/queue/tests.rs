@@ -254,19 +254,19 @@ fn over(by: usize, asked: Asked, began: u64, ended: u64, answer: Answer) -> Requ
 fn pushes_in_progress_excuse_a_queue_that_says_it_is_full() {
     let promises = fifo(Some(2));
     let inside = over(0, Push(1), 0, 1, Taken);
-    let told = over(0, Push(2), 4, 5, Full);
-    let wrong = Breach::NotFull { request: told, most: 1 };
-    assert_eq!(check_queue(&promises, &[inside, told], false), Err(wrong));
+    let full = over(0, Push(2), 4, 5, Full);
+    let wrong = Breach::NotFull { request: full, most: 1 };
+    assert_eq!(check_queue(&promises, &[inside, full], false), Err(wrong));
     for answer in [Taken, Full] {
         let other = over(1, Push(3), 3, 6, answer);
-        let verdict = check_queue(&promises, &[inside, told, other], false);
+        let verdict = check_queue(&promises, &[inside, full, other], false);
         // Each is the other's excuse.
         assert_eq!(verdict, Ok(()), "{answer:?}");
     }
     let early = over(1, Push(3), 2, 3, Full);
-    assert!(check_queue(&promises, &[inside, told, early], false).is_err());
+    assert!(check_queue(&promises, &[inside, full, early], false).is_err());
     let stopped = Request::in_progress(1, Push(3), 2);
-    assert_eq!(check_queue(&promises, &[inside, told, stopped], false), Ok(()));
+    assert_eq!(check_queue(&promises, &[inside, full, stopped], false), Ok(()));
 }
 
 #[test]

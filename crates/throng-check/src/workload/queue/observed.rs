@@ -29,7 +29,7 @@ pub struct ObservedQueue<M: Machine> {
     store: AnyStore<M>,
     journal: Journal,
     ledger: Arc<Ledger>,
-    told: Told,
+    visibility: Visibility,
     /// The number of requests that have begun or ended, if processors learn of each other's
     /// requests by it.
     events: Line<M::Word>,
@@ -41,7 +41,7 @@ pub struct ObservedQueue<M: Machine> {
 
 /// How a processor that begins a request learns of the requests that were over by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum Visibility {
     /// By a word that each request changes.
     ByWord,
     /// By fences at each start and each end.
@@ -66,7 +66,7 @@ impl<M: Machine> ObservedQueue<M> {
         block: usize,
         processors: usize,
     ) -> Self {
-        Self::new(kind, capacity, block, Journal::ticking(processors + 1), Told::ByFences)
+        Self::new(kind, capacity, block, Journal::ticking(processors + 1), Visibility::ByFences)
     }
 
     /// Like [`ticking`](Self::ticking), but processors learn by a word of the machine that each
@@ -80,25 +80,25 @@ impl<M: Machine> ObservedQueue<M> {
         block: usize,
         processors: usize,
     ) -> Self {
-        Self::new(kind, capacity, block, Journal::timed(processors + 1), Told::ByWord)
+        Self::new(kind, capacity, block, Journal::timed(processors + 1), Visibility::ByWord)
     }
 
     /// Like [`ticking`](Self::ticking), but processors learn nothing of each other's requests. Only
     /// conservation is judged.
     #[must_use]
-    pub fn untold(
+    pub fn unsynchronized(
         kind: &Kind<M>,
         capacity: Option<usize>,
         block: usize,
         processors: usize,
     ) -> Self {
-        Self::new(kind, capacity, block, Journal::ticking(processors + 1), Told::Nothing)
+        Self::new(kind, capacity, block, Journal::ticking(processors + 1), Visibility::Nothing)
     }
 
     /// Returns a new store for `processors` processors, in a world with a clock.
     #[must_use]
     pub fn timed(kind: &Kind<M>, capacity: Option<usize>, block: usize, processors: usize) -> Self {
-        Self::new(kind, capacity, block, Journal::timed(processors + 1), Told::ByTime)
+        Self::new(kind, capacity, block, Journal::timed(processors + 1), Visibility::ByTime)
     }
 
     /// The journal has one page more than there are processors, for the processor that empties the
@@ -108,7 +108,7 @@ impl<M: Machine> ObservedQueue<M> {
         capacity: Option<usize>,
         block: usize,
         journal: Journal,
-        told: Told,
+        visibility: Visibility,
     ) -> Self {
         let capacity = capacity.filter(|_| kind.can.be_bounded);
         ObservedQueue {
@@ -117,7 +117,7 @@ impl<M: Machine> ObservedQueue<M> {
             store: (kind.build)(capacity, block),
             ledger: Ledger::for_makers(journal.processors()),
             journal,
-            told,
+            visibility,
             events: Line::word::<M>(0, Place::named("events")),
             produced: AtomicUsize::new(0),
             swapped: OnceLock::new(),
@@ -202,12 +202,12 @@ impl<M: Machine> ObservedQueue<M> {
         request: impl FnOnce() -> Vec<Answer>,
     ) -> Vec<Answer> {
         let tell = || {
-            if self.told == Told::ByFences {
+            if self.visibility == Visibility::ByFences {
                 M::fence(SeqCst);
             }
         };
-        let clock = || match self.told {
-            Told::ByWord => self.events.fetch_add(1, AcqRel),
+        let clock = || match self.visibility {
+            Visibility::ByWord => self.events.fetch_add(1, AcqRel),
             _ => cpu.clock(),
         };
         self.journal.request_many(by, asked, clock, || {
@@ -275,8 +275,8 @@ impl<M: Machine> ObservedQueue<M> {
 
     /// Returns whether it kept its promises. `settled`: all items inside were popped.
     fn verdict(&self, settled: bool) -> Result<(), Breach> {
-        match self.told {
-            Told::Nothing => check_conservation(&self.requests(), settled),
+        match self.visibility {
+            Visibility::Nothing => check_conservation(&self.requests(), settled),
             _ => check_queue(&self.promises, &self.requests(), settled),
         }
     }

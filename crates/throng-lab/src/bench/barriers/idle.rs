@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_alone() {
+    fn no_thread_waits_alone() {
         let mut parties = rows::all().remove(0).build(1).unwrap();
         let idled = idle(&mut parties, Duration::ZERO, &Pinning::find()).unwrap();
         assert_eq!(idled.cpu_ms, 0.0);

@@ -7,7 +7,7 @@
 //! | [`run`] | one measured run |
 //! | [`witness`] | whether the barrier holds, watched while it is measured |
 //! | [`idle`] | what it costs to wait for one that is late |
-//! | [`report`] | tables, and every single number |
+//! | [`report`] | tables |
 
 pub mod idle;
 pub mod plan;
@@ -18,14 +18,15 @@ pub mod run;
 pub mod witness;
 
 use serde::Serialize;
-use throng_papers::output;
+use serde_json::{Value, json};
 
-use super::harness::in_turn;
+use super::harness::{Benchmark, in_turn};
 use super::setup::{Pinning, Setup};
 use super::window::Times;
 use crate::error::{self, Error};
 use plan::{BarriersPlan, Question};
-use rows::{Parties, Party, Row};
+use report::Cell;
+use rows::{Parties, Party, REFERENCE, Row};
 use run::Failure;
 
 /// One run of one barrier.
@@ -66,32 +67,48 @@ pub enum Found {
     },
 }
 
-/// Runs `throng bench barriers`.
-///
-/// # Errors
-/// When a barrier does not hold or panics, threads cannot be started or a result cannot be written.
-pub fn barriers(mut plan: BarriersPlan) -> Result<(), Error> {
-    let pinning = Pinning::find();
-    let setup = Setup::look(&pinning);
-    let samples = measure_all(&plan, &pinning)?;
-    let cells = report::cells(&plan, &samples);
-    let text = report::text(&plan, &setup, &cells);
-    let json = plan.json.take();
-    Ok(output::publish(&text, json, &report::record(&plan, &setup, &samples, &cells))?)
-}
+impl Benchmark for BarriersPlan {
+    type Sample = Sample;
+    type Cell = Cell;
 
-/// Runs everything.
-fn measure_all(plan: &BarriersPlan, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
-    // All barriers are kept to the end, so that no two have the same address. The distance of a
-    // line from the cores depends on it, and each repetition should have another one.
-    let mut kept = Vec::new();
-    let places: Vec<_> = plan.round().collect();
-    let name = |&(row, threads): &(&Row, usize)| format!("{}, {}", row.name, error::count(threads));
-    in_turn(plan.repetitions, &places, name, |&(row, threads), repetition| {
-        let (found, parties) = measure(row, threads, plan.question, pinning)?;
-        kept.push(parties);
-        Ok(Some(Sample { method: row.name, threads, repetition, found }))
-    })
+    fn name(&self) -> &'static str {
+        match self.question {
+            Question::Rounds { .. } => "barriers",
+            Question::Idle { .. } => "barriers-idle",
+        }
+    }
+
+    fn measure(&self, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
+        // All barriers are kept to the end, so that no two have the same address. The distance of a
+        // line from the cores depends on it, and each repetition should have another one.
+        let mut kept = Vec::new();
+        let places: Vec<_> = self.round().collect();
+        let name =
+            |&(row, threads): &(&Row, usize)| format!("{}, {}", row.name, error::count(threads));
+        in_turn(self.repetitions, &places, name, |&(row, threads), repetition| {
+            let (found, parties) = measure(row, threads, self.question, pinning)?;
+            kept.push(parties);
+            Ok(Some(Sample { method: row.name, threads, repetition, found }))
+        })
+    }
+
+    fn cells(&self, samples: &[Sample]) -> Vec<Cell> {
+        report::cells(self, samples)
+    }
+
+    fn text(&self, setup: &Setup, cells: &[Cell]) -> String {
+        report::text(self, setup, cells)
+    }
+
+    fn asked(&self, _: &[Cell]) -> Vec<(&'static str, Value)> {
+        let (Question::Rounds { time, .. } | Question::Idle { late: time }) = self.question;
+        vec![
+            ("reference", json!(REFERENCE)),
+            ("threads", json!(self.threads)),
+            ("repetitions", json!(self.repetitions)),
+            ("milliseconds", json!(time.as_secs_f64() * 1e3)),
+        ]
+    }
 }
 
 /// Makes one run of a new barrier, and returns the barrier's parties.

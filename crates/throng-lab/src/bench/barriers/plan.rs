@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use throng_papers::output::JsonTarget;
-
 use super::rows::Row;
 use crate::threads::cores;
 
@@ -35,8 +33,6 @@ pub struct BarriersPlan {
     pub question: Question,
     /// Number of repetitions of each run.
     pub repetitions: usize,
-    /// Where single runs are written as JSON; already open.
-    pub json: Option<JsonTarget>,
 }
 
 impl BarriersPlan {

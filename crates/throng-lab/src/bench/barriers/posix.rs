@@ -1,12 +1,12 @@
 //! The barrier of POSIX threads, `pthread_barrier_wait` of the C library, called directly.
 
 use super::rows::Row;
+use crate::bench::Origin;
 
 /// Returns its row, or [`None`] where it is not known to exist.
-#[must_use]
 pub fn row() -> Option<Row> {
     #[cfg(target_os = "linux")]
-    return Some(Row::shared("pthread", linux::Posix::new));
+    return Some(Row::shared("pthread", Origin::Peer, "pthread_barrier_wait", linux::Posix::new));
     #[cfg(not(target_os = "linux"))]
     None
 }

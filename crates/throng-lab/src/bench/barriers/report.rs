@@ -1,17 +1,15 @@
-//! The table, the sentence below it, and every single number.
+//! The table and the sentence below it.
 
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use serde_json::json;
 use throng_papers::numbers::{counted, short};
 
 use super::plan::{BarriersPlan, Question};
 use super::rows::REFERENCE;
 use super::witness::SAMPLED;
 use super::{Found, Sample};
-use crate::bench::grid::{Grid, Row};
-use crate::bench::harness::Record;
+use crate::bench::grid::{Grid, ratio};
 use crate::bench::noise;
 use crate::bench::setup::Setup;
 use crate::bench::stats::Stats;
@@ -50,8 +48,7 @@ pub enum Figures {
 }
 
 /// Sums up the samples: row by row, and within a row by the number of threads.
-#[must_use]
-pub fn cells(plan: &BarriersPlan, samples: &[Sample]) -> Vec<Vec<Cell>> {
+pub fn cells(plan: &BarriersPlan, samples: &[Sample]) -> Vec<Cell> {
     let stats = |method, threads, number: fn(&Found) -> Option<f64>| {
         let same = samples.iter().filter(|s| s.method == method && s.threads == threads);
         Stats::of(same.filter_map(|sample| number(&sample.found)))
@@ -67,11 +64,10 @@ pub fn cells(plan: &BarriersPlan, samples: &[Sample]) -> Vec<Vec<Cell>> {
             (stats(method, threads, cpu_ms)?, stats(method, threads, release_us)?);
         Some(Figures::Idle { cpu_ms, release_us })
     };
-    let row = |method| {
-        let cell = |&threads| Some(Cell { method, threads, figures: figures(method, threads)? });
-        plan.threads.iter().filter_map(cell).collect()
-    };
-    plan.rows.iter().map(|chosen| row(chosen.name)).collect()
+    let places = plan.rows.iter().flat_map(|row| plan.threads.iter().map(|&n| (row.name, n)));
+    let cell =
+        |(method, threads)| Some(Cell { method, threads, figures: figures(method, threads)? });
+    places.filter_map(cell).collect()
 }
 
 fn ns_a_round(found: &Found) -> Option<f64> {
@@ -87,8 +83,7 @@ fn release_us(found: &Found) -> Option<f64> {
 }
 
 /// Returns the text for the terminal.
-#[must_use]
-pub fn text(plan: &BarriersPlan, setup: &Setup, cells: &[Vec<Cell>]) -> String {
+pub fn text(plan: &BarriersPlan, setup: &Setup, cells: &[Cell]) -> String {
     let runs = counted(plan.repetitions as u64, "run");
     let run = match plan.question {
         Question::Rounds { time, rounds: None } => format!("{runs} of {} ms", time.as_millis()),
@@ -102,47 +97,33 @@ pub fn text(plan: &BarriersPlan, setup: &Setup, cells: &[Vec<Cell>]) -> String {
         let _ = writeln!(text, "{block}");
     }
     let _ = writeln!(text, "{}", legend(plan, &runs));
-    if cells.iter().any(|cells| cells.len() < plan.threads.len()) {
+    if cells.len() < plan.rows.len() * plan.threads.len() {
         let _ = writeln!(text, "-         not measured: it only spins, too slow on many threads");
     }
-    if plan.repetitions > 1
-        && let Some(noise) = noise::in_words(spreads(cells))
-    {
-        let _ = writeln!(text, "spread    {noise}");
-    }
+    text += &noise::line(plan.repetitions, spreads(cells));
     if let Some(verdict) = plan.threads.last().and_then(|&most| verdict(cells, most)) {
         let _ = writeln!(text, "\n{verdict}");
     }
     text
 }
 
-fn grid(plan: &BarriersPlan, cells: &[Vec<Cell>]) -> Grid {
+fn grid(plan: &BarriersPlan, cells: &[Cell]) -> Grid {
     let labels = match plan.question {
         Question::Rounds { .. } => ["ns", "ratio"],
         Question::Idle { .. } => ["CPU ms", "out us"],
     };
     let pair = |cell: &Cell| match &cell.figures {
-        Figures::Rounds { ns_a_round, ratio } => [
-            short(ns_a_round.median.round()),
-            ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
-        ],
+        Figures::Rounds { ns_a_round, ratio: times } => {
+            [short(ns_a_round.median.round()), ratio(*times)]
+        }
         Figures::Idle { cpu_ms, release_us } => {
             [format!("{:.2}", cpu_ms.median), short(release_us.median.round())]
         }
     };
-    let row = |(name, cells): (&str, &Vec<Cell>)| {
-        let find = |&threads| cells.iter().find(|cell| cell.threads == threads);
-        let missing = || ["-", "-"].map(str::to_owned);
-        let pairs = plan.threads.iter().map(|threads| find(threads).map_or_else(missing, pair));
-        Row { name: name.to_owned(), pairs: pairs.collect(), last: None }
-    };
-    Grid {
-        name: "barrier",
-        heads: plan.threads.iter().map(|&threads| count(threads)).collect(),
-        labels,
-        last: None,
-        rows: plan.rows.iter().map(|row| row.name).zip(cells).map(row).collect(),
-    }
+    let names = plan.rows.iter().map(|row| row.name);
+    Grid::by_threads("barrier", labels, &plan.threads, names, |method, threads| {
+        cells.iter().find(|cell| cell.method == method && cell.threads == threads).map(pair)
+    })
 }
 
 fn legend(plan: &BarriersPlan, runs: &str) -> String {
@@ -159,19 +140,19 @@ fn legend(plan: &BarriersPlan, runs: &str) -> String {
     }
 }
 
-fn spreads(cells: &[Vec<Cell>]) -> Vec<(f64, String)> {
+fn spreads(cells: &[Cell]) -> Vec<(f64, String)> {
     let spread = |cell: &Cell| match &cell.figures {
         Figures::Rounds { ns_a_round, .. } => {
             Some((ns_a_round.spread()?, format!("{}, {}", cell.method, count(cell.threads))))
         }
         Figures::Idle { .. } => None,
     };
-    cells.iter().flatten().filter_map(spread).collect()
+    cells.iter().filter_map(spread).collect()
 }
 
 /// Returns a sentence that names the fastest barrier on `threads` threads.
-fn verdict(cells: &[Vec<Cell>], threads: usize) -> Option<String> {
-    let here = cells.iter().flatten().filter(|cell| cell.threads == threads);
+fn verdict(cells: &[Cell], threads: usize) -> Option<String> {
+    let here = cells.iter().filter(|cell| cell.threads == threads);
     let rounds = here.filter_map(|cell| match cell.figures {
         Figures::Rounds { ns_a_round, ratio } => Some((ns_a_round.median, ratio?, cell.method)),
         Figures::Idle { .. } => None,
@@ -182,26 +163,6 @@ fn verdict(cells: &[Vec<Cell>], threads: usize) -> Option<String> {
         count(threads),
         short(ns.round())
     ))
-}
-
-/// Returns what is written for other programs.
-pub(super) fn record<'a>(
-    plan: &BarriersPlan,
-    setup: &'a Setup,
-    runs: &'a [Sample],
-    cells: &'a [Vec<Cell>],
-) -> Record<'a, Vec<&'a Cell>, Sample> {
-    let (benchmark, time) = match plan.question {
-        Question::Rounds { time, .. } => ("barriers", time),
-        Question::Idle { late } => ("barriers-idle", late),
-    };
-    let asked = vec![
-        ("reference", json!(REFERENCE)),
-        ("threads", json!(plan.threads)),
-        ("repetitions", json!(plan.repetitions)),
-        ("milliseconds", json!(time.as_secs_f64() * 1e3)),
-    ];
-    Record { benchmark, setup, asked, summary: cells.iter().flatten().collect(), runs }
 }
 
 #[cfg(test)]
@@ -219,7 +180,6 @@ mod tests {
             threads: vec![2],
             question: Question::Rounds { time: Duration::from_millis(40), rounds: None },
             repetitions: 9,
-            json: None,
         }
     }
 

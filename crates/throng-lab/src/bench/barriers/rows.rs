@@ -11,6 +11,7 @@ use throng::structures::counter::ShapeError;
 use throng::topology::Topology;
 
 use super::witness::Witness;
+use crate::bench::Origin;
 
 /// One thread's handle of a barrier.
 pub trait Party: Send {
@@ -84,6 +85,10 @@ type Build = Box<dyn Fn(usize) -> Result<Parties, ShapeError>>;
 pub struct Row {
     /// Its name, as typed on a command line.
     pub name: &'static str,
+    /// Whose it is.
+    pub origin: Origin,
+    /// The name to write in a program.
+    pub code: String,
     /// Whether it spins without ever yielding.
     only_spins: bool,
     build: Build,
@@ -96,29 +101,38 @@ const CROWD_OF_SPINNERS: usize = 2;
 impl Row {
     fn new(
         name: &'static str,
+        origin: Origin,
+        code: impl Into<String>,
         build: impl Fn(usize) -> Result<Parties, ShapeError> + 'static,
     ) -> Self {
-        Row { name, only_spins: false, build: Box::new(build) }
+        Row { name, origin, code: code.into(), only_spins: false, build: Box::new(build) }
     }
 
     /// Returns the row of a barrier shared by reference.
-    pub(super) fn shared<B: 'static>(name: &'static str, make: fn(usize) -> B) -> Self
+    pub(super) fn shared<B: 'static>(
+        name: &'static str,
+        origin: Origin,
+        code: &str,
+        make: fn(usize) -> B,
+    ) -> Self
     where
         Arc<Alone<B>>: Party,
     {
-        Row::new(name, move |threads| Ok(copies(Arc::new(Alone(make(threads))), threads)))
+        Row::new(name, origin, code, move |threads| {
+            Ok(copies(Arc::new(Alone(make(threads))), threads))
+        })
     }
 
     /// Returns the row of a method of the library as a team.
     fn method(name: &'static str, method: Registered<Native>, flags: Flags) -> Self {
-        Row::new(name, move |threads| {
+        let code = format!("throng::structures::barrier, {name}");
+        Row::new(name, Origin::Method, code, move |threads| {
             let meeting = method.build(&shape(method.about.name, threads, flags))?;
             Ok(team(meeting).into_iter().map(|member| Box::new(member) as _).collect())
         })
     }
 
     /// Returns whether it can be measured on this number of threads in reasonable time.
-    #[must_use]
     pub fn suits(&self, threads: usize, cores: usize) -> bool {
         !self.only_spins || threads <= CROWD_OF_SPINNERS * cores
     }
@@ -157,12 +171,11 @@ fn shape(name: &str, threads: usize, flags: Flags) -> Shape {
 pub const REFERENCE: &str = "std";
 
 /// Returns all rows, the reference first.
-#[must_use]
 pub fn all() -> Vec<Row> {
     let mut rows = vec![
-        Row::shared(REFERENCE, std::sync::Barrier::new),
-        Row::shared("barrier", Barrier::new),
-        Row::new("team", |threads| {
+        Row::shared(REFERENCE, Origin::Peer, "std::sync::Barrier", std::sync::Barrier::new),
+        Row::shared("barrier", Origin::Ours, "throng::Barrier", Barrier::new),
+        Row::new("team", Origin::Ours, "throng::Barrier::team", |threads| {
             let team = Barrier::builder(threads).build_team()?;
             Ok(team.into_iter().map(|member| Box::new(member) as _).collect())
         }),
@@ -174,11 +187,14 @@ pub fn all() -> Vec<Row> {
             rows.push(Row::method("static-fway-padded", method, Flags::Padded));
         }
     }
-    rows.push(Row::new("hurdles", |threads| {
+    rows.push(Row::new("hurdles", Origin::Peer, "hurdles::Barrier", |threads| {
         let barrier = hurdles::Barrier::new(threads);
         Ok((0..threads).map(|_| Box::new(Alone(barrier.clone())) as _).collect())
     }));
-    rows.push(Row { only_spins: true, ..Row::shared("spin", spin::Barrier::new) });
+    rows.push(Row {
+        only_spins: true,
+        ..Row::shared("spin", Origin::Peer, "spin::Barrier", spin::Barrier::new)
+    });
     rows
 }
 

@@ -27,13 +27,11 @@ pub struct Board(Vec<Own>);
 
 impl Board {
     /// Returns a board for `threads` threads.
-    #[must_use]
     pub fn new(threads: usize) -> Self {
         Board((0..threads).map(|_| Own::default()).collect())
     }
 
     /// Returns the witness of thread `rank`.
-    #[must_use]
     pub fn witness(&self, rank: usize) -> Witness<'_> {
         Witness {
             own: &self.0[rank].0,
@@ -173,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_is_nobody_to_look_at() {
+    fn a_single_thread_has_no_other_to_look_at() {
         let board = Board::new(1);
         let mut alone = board.witness(0);
         alone.comes();

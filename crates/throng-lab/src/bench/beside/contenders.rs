@@ -8,6 +8,7 @@ use throng_papers::arguments::not_allowed;
 use super::load::Load;
 use super::neighbours::this_program;
 use super::{exchange, rounds};
+use crate::bench::barriers::rows::Row;
 use crate::bench::loops::ways::{OURS, REFERENCE};
 use crate::bench::window::Times;
 use crate::error::Error;
@@ -131,12 +132,12 @@ pub(crate) const USUAL_BARRIERS: [&str; 5] = ["std", "pthread", "barrier", "team
 /// # Errors
 /// When there is no such program in the folder.
 pub(crate) fn barriers(peers: Option<&Path>) -> Result<Vec<Contender>, Error> {
-    let role = |name: &str| match name {
+    let role = |row: &Row| match row.name {
         "std" | "pthread" => Role::Reference,
-        "hurdles" | "spin" => Role::Peer,
-        _ => Role::Ours,
+        _ if row.origin.is_ours() => Role::Ours,
+        _ => Role::Peer,
     };
-    let own = rounds::rows().into_iter().map(|row| Contender::own(row.name, role(row.name)));
+    let own = rounds::rows().into_iter().map(|row| Contender::own(row.name, role(&row)));
     let mut all: Vec<Contender> = own.collect();
     all.sort_by_key(|contender| contender.role != Role::Reference);
     if let Some(folder) = peers {

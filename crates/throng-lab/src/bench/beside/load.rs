@@ -36,7 +36,6 @@ pub enum Load {
 
 impl Load {
     /// Returns the load as text, for the command line of a process and for files.
-    #[must_use]
     pub fn text(self) -> String {
         match self {
             Load::Rounds { work_ns } => format!("rounds:{work_ns}"),
@@ -53,7 +52,6 @@ impl Load {
     }
 
     /// Returns the load of this text, or [`None`] if there is none.
-    #[must_use]
     pub fn of(text: &str) -> Option<Load> {
         let parts: Vec<&str> = text.split(':').collect();
         match parts[..] {
@@ -70,7 +68,6 @@ impl Load {
     }
 
     /// Describes the load, for the line above a table.
-    #[must_use]
     pub fn in_words(self) -> String {
         match self {
             Load::Rounds { work_ns: 0 } => "rounds with nothing in between".to_owned(),
@@ -95,7 +92,6 @@ impl Load {
     }
 
     /// Returns the name of one operation.
-    #[must_use]
     pub const fn operation(self) -> &'static str {
         match self {
             Load::Rounds { .. } => "round",
@@ -106,7 +102,6 @@ impl Load {
     }
 
     /// Returns the numbers of threads in `asked` on which it can be measured.
-    #[must_use]
     pub fn threads(self, asked: &[usize]) -> Vec<usize> {
         match self {
             Load::PingPong => vec![2],

@@ -2,9 +2,6 @@
 
 use std::time::Duration;
 
-use throng_papers::output::JsonTarget;
-use throng_papers::output::OutputFile;
-
 use super::contenders::Contender;
 use super::load::Load;
 use super::setting::Setting;
@@ -23,7 +20,6 @@ pub enum Subject {
 
 impl Subject {
     /// Returns its name in files.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Subject::Barriers => "barriers-beside",
@@ -33,7 +29,6 @@ impl Subject {
     }
 
     /// Returns the name of one contender.
-    #[must_use]
     pub const fn kind(self) -> &'static str {
         match self {
             Subject::Barriers => "barrier",
@@ -62,10 +57,6 @@ pub struct BesidePlan {
     pub times: Times,
     /// Longest time of all runs together.
     pub budget: Duration,
-    /// Where every run is written as JSON; already open.
-    pub json: Option<JsonTarget>,
-    /// Where every run is written as CSV.
-    pub(crate) csv: Option<OutputFile>,
 }
 
 impl BesidePlan {
@@ -76,7 +67,6 @@ impl BesidePlan {
     }
 
     /// Returns the number of runs in a repetition.
-    #[must_use]
     pub fn runs(&self) -> usize {
         self.settings.len() * self.places().count() * self.contenders.len()
     }

@@ -8,7 +8,7 @@ use super::contenders::Role;
 use super::load::Load;
 use super::plan::BesidePlan;
 use super::setting::Setting;
-use super::summary::{Cell, Place, Ratio, Summary};
+use super::summary::{Cell, Place, Ratio, find, ratios};
 use crate::bench::grid::{Grid, Row};
 use crate::bench::noise;
 use crate::bench::setup::Setup;
@@ -18,15 +18,14 @@ use crate::error::count;
 const ENOUGH: f64 = 0.95;
 
 /// Returns the text for the terminal.
-#[must_use]
-pub fn text(plan: &BesidePlan, setup: &Setup, summary: &Summary) -> String {
+pub fn text(plan: &BesidePlan, setup: &Setup, cells: &[Cell]) -> String {
     let runs = counted(plan.repetitions as u64, "run");
     let ms = plan.times.measure.as_millis();
     let mut text = format!("{}; each number from up to {runs} of {ms} ms\n", setup.in_words());
     for &load in &plan.loads {
         for &setting in &plan.settings {
             let _ = writeln!(text, "\n{}, {}", load.in_words(), setting.in_words());
-            for grid in [times(plan, summary, load, setting), costs(plan, summary, load, setting)] {
+            for grid in [times(plan, cells, load, setting), costs(plan, cells, load, setting)] {
                 for block in grid.blocks() {
                     let _ = write!(text, "{block}");
                 }
@@ -34,16 +33,15 @@ pub fn text(plan: &BesidePlan, setup: &Setup, summary: &Summary) -> String {
         }
     }
     let _ = writeln!(text, "\n{}", legend(plan));
-    if let Some(noise) = noise::in_words(spreads(summary)) {
-        let _ = writeln!(text, "spread    {noise}");
-    }
+    text += &noise::line(plan.repetitions, spreads(cells));
     let references = references(plan);
     let _ = writeln!(text, "\nours beside the best of {references}");
-    for block in comparison(plan, summary).blocks() {
+    let ratios = ratios(plan, cells);
+    for block in comparison(plan, &ratios).blocks() {
         let _ = writeln!(text, "{block}");
     }
     for ours in plan.contenders.iter().filter(|contender| contender.role == Role::Ours) {
-        if let Some(verdict) = verdict(summary, ours.name, &references) {
+        if let Some(verdict) = verdict(&ratios, ours.name, &references) {
             let _ = writeln!(text, "{verdict}");
         }
     }
@@ -59,29 +57,21 @@ fn references(plan: &BesidePlan) -> String {
 /// Returns a table with a row for each contender and a pair for each number of threads.
 fn grid(
     plan: &BesidePlan,
-    summary: &Summary,
+    cells: &[Cell],
     (load, setting): (Load, Setting),
     labels: [&'static str; 2],
     pair: fn(&Cell) -> [String; 2],
 ) -> Grid {
     let threads = load.threads(&plan.threads);
-    let row = |name: &str| {
-        let place = |&threads| Place { load: load.text(), threads, neighbours: setting };
-        let cells = threads.iter().map(|threads| summary.find(&place(threads), name));
-        let pairs = cells.map(|cell| cell.map_or_else(|| ["-", "-"].map(str::to_owned), pair));
-        Row { name: name.to_owned(), pairs: pairs.collect(), last: None }
-    };
-    Grid {
-        name: plan.subject.kind(),
-        heads: threads.iter().map(|&threads| count(threads)).collect(),
-        labels,
-        last: None,
-        rows: plan.contenders.iter().map(|contender| row(contender.name)).collect(),
-    }
+    let names = plan.contenders.iter().map(|contender| contender.name);
+    Grid::by_threads(plan.subject.kind(), labels, &threads, names, |name, threads| {
+        let place = Place { load: load.text(), threads, neighbours: setting };
+        find(cells, &place, name).map(pair)
+    })
 }
 
-fn times(plan: &BesidePlan, summary: &Summary, load: Load, setting: Setting) -> Grid {
-    grid(plan, summary, (load, setting), ["us", "p99 us"], |cell| {
+fn times(plan: &BesidePlan, cells: &[Cell], load: Load, setting: Setting) -> Grid {
+    grid(plan, cells, (load, setting), ["us", "p99 us"], |cell| {
         let missing = if cell.too_slow > 0 { "slow" } else { "-" };
         [cell.ns, cell.p99_ns].map(|ns| ns.map_or_else(|| missing.to_owned(), |ns| us(ns.median)))
     })
@@ -92,8 +82,8 @@ fn us(ns: f64) -> String {
     short(ns / 1e3).replace(' ', "")
 }
 
-fn costs(plan: &BesidePlan, summary: &Summary, load: Load, setting: Setting) -> Grid {
-    grid(plan, summary, (load, setting), ["cores", "kept"], |cell| {
+fn costs(plan: &BesidePlan, cells: &[Cell], load: Load, setting: Setting) -> Grid {
+    grid(plan, cells, (load, setting), ["cores", "kept"], |cell| {
         [cell.cores_used, cell.neighbours_keep].map(|number| {
             number.map_or_else(|| "-".to_owned(), |number| format!("{:.2}", number.median))
         })
@@ -115,7 +105,7 @@ fn legend(plan: &BesidePlan) -> String {
 }
 
 /// Returns the spread of the repetitions of each cell.
-fn spreads(summary: &Summary) -> Vec<(f64, String)> {
+fn spreads(cells: &[Cell]) -> Vec<(f64, String)> {
     let name = |cell: &Cell| {
         format!(
             "{}, {}, {}",
@@ -124,17 +114,17 @@ fn spreads(summary: &Summary) -> Vec<(f64, String)> {
             cell.place.neighbours.in_words()
         )
     };
-    let cells = summary.cells.iter().filter(|cell| cell.runs > 1);
+    let cells = cells.iter().filter(|cell| cell.runs > 1);
     cells.filter_map(|cell| Some((cell.ns?.spread()?, name(cell)))).collect()
 }
 
 /// Returns a table with a row for each of ours at each place, and a pair for each setting.
-fn comparison(plan: &BesidePlan, summary: &Summary) -> Grid {
+fn comparison(plan: &BesidePlan, ratios: &[Ratio]) -> Grid {
     let ours = || plan.contenders.iter().filter(|contender| contender.role == Role::Ours);
     let row = |load: Load, threads: usize, name: &str| {
         let pair = |&neighbours: &Setting| {
             let place = Place { load: load.text(), threads, neighbours };
-            match summary.find_ratio(&place, name) {
+            match ratios.iter().find(|ratio| ratio.place == place && ratio.method == name) {
                 Some(ratio) => [ratio.ratio, ratio.p99_ratio].map(|ratio| format!("{ratio:.2}")),
                 None => ["-", "-"].map(str::to_owned),
             }
@@ -158,9 +148,8 @@ fn comparison(plan: &BesidePlan, summary: &Summary) -> Grid {
 
 /// Returns a sentence: the number of places at which this one of ours is fast enough, and where it
 /// is slowest.
-fn verdict(summary: &Summary, method: &str, references: &str) -> Option<String> {
-    let ratios: Vec<&Ratio> =
-        summary.ratios.iter().filter(|ratio| ratio.method == method).collect();
+fn verdict(ratios: &[Ratio], method: &str, references: &str) -> Option<String> {
+    let ratios: Vec<&Ratio> = ratios.iter().filter(|ratio| ratio.method == method).collect();
     let least = ratios.iter().min_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
     let enough = ratios.iter().filter(|ratio| ratio.ratio >= ENOUGH).count();
     let place = &least.place;
@@ -194,9 +183,10 @@ mod tests {
             sample("barrier", copy, Some(10_000.0)),
         ];
         let plan = plan();
-        let summary = Summary::of(&plan, &samples);
+        let cells = super::super::summary::cells(&plan, &samples);
+        let ratios = ratios(&plan, &cells);
         let [times, costs] = [times, costs]
-            .map(|table| table(&plan, &summary, plan.loads[0], copy).blocks().remove(0));
+            .map(|table| table(&plan, &cells, plan.loads[0], copy).blocks().remove(0));
         let expected = [
             "               2 threads",
             "barrier        us p99 us",
@@ -207,7 +197,7 @@ mod tests {
         ];
         assert_eq!(times, expected.join("\n"));
         assert!(costs.contains("1.50") && costs.contains("0.50"), "{costs}");
-        let comparison = comparison(&plan, &summary).blocks().remove(0);
+        let comparison = comparison(&plan, &ratios).blocks().remove(0);
         let expected = [
             "                     0 neighbours          a copy",
             "threads, ratio of      time   p99      time   p99",
@@ -216,11 +206,11 @@ mod tests {
         ];
         assert_eq!(comparison, expected.join("\n"));
         assert_eq!(
-            verdict(&summary, "barrier", &references(&plan)).unwrap(),
+            verdict(&ratios, "barrier", &references(&plan)).unwrap(),
             "barrier is at least 0.95 times as fast as the best of std and pthread in 1 of 2 places,\n  \
              at worst 0.90 times as fast as std (rounds:0, 2 threads, beside a copy of itself)."
         );
-        let text = text(&plan, &Setup::look(&Pinning::none()), &summary);
+        let text = text(&plan, &Setup::look(&Pinning::none()), &cells);
         assert!(text.contains("rounds with nothing in between, beside a copy of itself"), "{text}");
         assert!(text.contains("us        of one round, median"), "{text}");
     }

@@ -52,7 +52,6 @@ impl Setting {
     }
 
     /// Describes the setting, as in "beside 3 busy neighbours".
-    #[must_use]
     pub fn in_words(self) -> String {
         match self {
             Setting::Busy(0) => "beside no neighbour".to_owned(),
@@ -62,7 +61,6 @@ impl Setting {
     }
 
     /// Returns the head of its column, such as "3 neighbours".
-    #[must_use]
     pub fn head(self) -> String {
         match self {
             Setting::Busy(count) => throng_papers::numbers::counted(count as u64, "neighbour"),

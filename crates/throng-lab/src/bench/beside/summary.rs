@@ -60,64 +60,46 @@ pub struct Ratio {
 /// A number of a cell, or [`None`] if there is no result.
 type Number = fn(&Cell) -> Option<f64>;
 
-/// The results of all runs.
-#[derive(Clone, Debug, Serialize)]
-pub struct Summary {
-    /// Every contender in every place.
-    pub cells: Vec<Cell>,
-    /// Every one of ours in every place where a reference has a result.
-    pub ratios: Vec<Ratio>,
+/// Sums up the samples: every contender in every place.
+pub fn cells(plan: &BesidePlan, samples: &[Sample]) -> Vec<Cell> {
+    let here =
+        |place: Place| plan.contenders.iter().map(move |one| cell(&place, one.name, samples));
+    places(plan).flat_map(here).collect()
 }
 
-impl Summary {
-    /// Sums up the samples.
-    #[must_use]
-    pub fn of(plan: &BesidePlan, samples: &[Sample]) -> Self {
-        let mut summary = Summary { cells: Vec::new(), ratios: Vec::new() };
-        for place in places(plan) {
-            let of_method = |method| cell(&place, method, samples);
-            let here = plan.contenders.iter().map(|contender| of_method(contender.name));
-            summary.cells.extend(here);
-            let ours = plan.contenders.iter().filter(|contender| contender.role == Role::Ours);
-            let ratios = ours.filter_map(|ours| summary.ratio(plan, &place, ours.name));
-            summary.ratios.extend(ratios.collect::<Vec<_>>());
-        }
-        summary
-    }
+/// Compares every one of ours in every place where a reference has a result.
+pub fn ratios(plan: &BesidePlan, cells: &[Cell]) -> Vec<Ratio> {
+    let ours = || plan.contenders.iter().filter(|contender| contender.role == Role::Ours);
+    let pairs = places(plan).flat_map(|place| ours().map(move |one| (place.clone(), one.name)));
+    pairs.filter_map(|(place, method)| ratio(plan, cells, &place, method)).collect()
+}
 
-    /// Returns the cell of a contender in a place.
-    #[must_use]
-    pub fn find(&self, place: &Place, method: &str) -> Option<&Cell> {
-        self.cells.iter().find(|cell| cell.place == *place && cell.method == method)
-    }
+/// Returns the cell of a contender in a place.
+pub fn find<'a>(cells: &'a [Cell], place: &Place, method: &str) -> Option<&'a Cell> {
+    cells.iter().find(|cell| cell.place == *place && cell.method == method)
+}
 
-    /// Returns the comparison of one of ours with the best reference.
-    #[must_use]
-    pub fn find_ratio(&self, place: &Place, method: &str) -> Option<&Ratio> {
-        self.ratios.iter().find(|ratio| ratio.place == *place && ratio.method == method)
-    }
-
-    fn ratio(&self, plan: &BesidePlan, place: &Place, method: &'static str) -> Option<Ratio> {
-        let ours = self.find(place, method).filter(|cell| cell.runs + cell.too_slow > 0)?;
-        let references = plan.contenders.iter().filter(|one| one.role == Role::Reference);
-        let cells: Vec<&Cell> = references.filter_map(|one| self.find(place, one.name)).collect();
-        let least = |number: Number| {
-            let numbers = cells.iter().filter_map(|cell| Some((number(cell)?, cell.method)));
-            numbers.min_by(|a, b| a.0.total_cmp(&b.0))
-        };
-        let ns: Number = |cell| Some(cell.ns?.median);
-        let p99: Number = |cell| Some(cell.p99_ns?.median);
-        let (best_ns, reference) = least(ns)?;
-        let (best_p99, _) = least(p99)?;
-        let by = |best: f64, own: Option<f64>| own.map_or(0.0, |own| best / own);
-        Some(Ratio {
-            place: place.clone(),
-            method,
-            reference,
-            ratio: by(best_ns, ns(ours)),
-            p99_ratio: by(best_p99, p99(ours)),
-        })
-    }
+fn ratio(plan: &BesidePlan, cells: &[Cell], place: &Place, method: &'static str) -> Option<Ratio> {
+    let ours = find(cells, place, method).filter(|cell| cell.runs + cell.too_slow > 0)?;
+    let references = plan.contenders.iter().filter(|one| one.role == Role::Reference);
+    let references: Vec<&Cell> =
+        references.filter_map(|one| find(cells, place, one.name)).collect();
+    let least = |number: Number| {
+        let numbers = references.iter().filter_map(|cell| Some((number(cell)?, cell.method)));
+        numbers.min_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    let ns: Number = |cell| Some(cell.ns?.median);
+    let p99: Number = |cell| Some(cell.p99_ns?.median);
+    let (best_ns, reference) = least(ns)?;
+    let (best_p99, _) = least(p99)?;
+    let by = |best: f64, own: Option<f64>| own.map_or(0.0, |own| best / own);
+    Some(Ratio {
+        place: place.clone(),
+        method,
+        reference,
+        ratio: by(best_ns, ns(ours)),
+        p99_ratio: by(best_p99, p99(ours)),
+    })
 }
 
 /// Returns all places, in the order of the tables.
@@ -178,8 +160,6 @@ pub(super) mod tests {
             repetitions: 5,
             times: Times::NONE,
             budget: Duration::from_secs(300),
-            json: None,
-            csv: None,
         }
     }
 
@@ -212,23 +192,24 @@ pub(super) mod tests {
             sample("pthread", copy, Some(60.0)),
             sample("barrier", copy, None),
         ];
-        let summary = Summary::of(&plan(), &samples);
+        let cells = cells(&plan(), &samples);
+        let ratios = ratios(&plan(), &cells);
+        let find_ratio = |place| ratios.iter().find(|ratio| ratio.place == place).unwrap();
         let place = |neighbours| Place { load: "rounds:0".to_owned(), threads: 2, neighbours };
-        let cell = summary.find(&place(quiet), "barrier").unwrap();
+        let cell = find(&cells, &place(quiet), "barrier").unwrap();
         assert_eq!((cell.runs, cell.too_slow, cell.ns.unwrap().median), (3, 0, 200.0));
         assert_eq!(cell.p99_ns.unwrap().max, 900.0);
-        let ratio = summary.find_ratio(&place(quiet), "barrier").unwrap();
+        let ratio = find_ratio(place(quiet));
         assert_eq!((ratio.reference, ratio.ratio, ratio.p99_ratio), ("pthread", 1.5, 1.5));
-        let ratio = summary.find_ratio(&place(copy), "barrier").unwrap();
+        let ratio = find_ratio(place(copy));
         assert_eq!((ratio.reference, ratio.ratio), ("std", 0.0), "ours was too slow");
     }
 
     #[test]
     fn where_nothing_was_measured_nothing_is_said() {
         let only_ours = [sample("barrier", Setting::Busy(0), Some(1.0))];
-        assert!(Summary::of(&plan(), &only_ours).ratios.is_empty());
+        assert!(ratios(&plan(), &cells(&plan(), &only_ours)).is_empty());
         let only_std = [sample("std", Setting::Busy(0), Some(1.0))];
-        let summary = Summary::of(&plan(), &only_std);
-        assert!(summary.ratios.is_empty(), "{:?}", summary.ratios);
+        assert!(ratios(&plan(), &cells(&plan(), &only_std)).is_empty());
     }
 }

@@ -6,7 +6,7 @@
 //! | [`run`] | one measured run |
 //! | [`verify`] | the exact check of what was handed out |
 //! | [`summary`] | medians, ratios, fairness |
-//! | [`report`] | the table and the sentence below it, and every single number |
+//! | [`report`] | the table and the sentence below it |
 
 pub mod plan;
 pub mod report;
@@ -17,17 +17,17 @@ pub mod verify;
 use std::alloc::Layout;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 use throng::machine::Native;
 use throng::structures::counter::{Registered, Shape};
-use throng_papers::output;
 
-use super::harness::in_turn;
+use super::harness::{Benchmark, in_turn};
 use super::setup::{Pinning, Setup};
 use super::window::Times;
 use crate::error::{self, Error};
 use plan::CountersPlan;
 use run::{Failure, Memory};
-use summary::Summary;
+use summary::Cell;
 
 /// One run of one method.
 #[derive(Clone, Debug, Serialize)]
@@ -48,48 +48,65 @@ pub struct Sample {
     pub checked: u64,
 }
 
-/// Runs `throng bench counters`.
-///
-/// # Errors
-/// When a counter miscounts or panics, threads cannot be started or a result cannot be written.
-pub fn counters(mut plan: CountersPlan) -> Result<(), Error> {
-    let pinning = Pinning::find();
-    let setup = Setup::look(&pinning);
-    let samples = measure_all(&plan, &pinning)?;
-    let summary = Summary::of(&plan, &samples);
-    let text = report::text(&plan, &setup, &summary);
-    let json = plan.json.take();
-    Ok(output::publish(&text, json, &report::record(&plan, &setup, &samples, &summary))?)
-}
+impl Benchmark for CountersPlan {
+    type Sample = Sample;
+    type Cell = Cell;
 
-/// Runs everything.
-fn measure_all(plan: &CountersPlan, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
-    let mut memory = Memory::touched();
-    let mut ballast = Vec::new();
-    let on_threads = |&threads: &usize| plan.methods.iter().map(move |method| (method, threads));
-    let places: Vec<_> = plan.threads.iter().flat_map(on_threads).collect();
-    let name = |&(method, threads): &(&Registered<Native>, usize)| {
-        format!("{}, {}", method.about.name, error::count(threads))
-    };
-    in_turn(plan.repetitions, &places, name, |&(method, threads), repetition| {
-        let times = Times { warm_up: plan.warm_up_time(), measure: plan.run_time };
-        let crew = run::Plan { threads, times, pace: plan.pace };
-        let (measured, layout) = measure(method, &plan.shape(threads), crew, &mut memory, pinning)?;
-        // Keeps the counter's memory, so that no other counter gets its address. The
-        // distance of a line from the cores depends on it, and each repetition should have
-        // another one.
-        let lines = layout.size().div_ceil(size_of::<super::Line>());
-        ballast.push(Vec::<super::Line>::with_capacity(lines));
-        Ok(Some(Sample {
-            method: method.about.name,
-            threads,
-            repetition,
-            values: measured.per_thread.iter().sum(),
-            seconds: measured.seconds,
-            per_thread: measured.per_thread,
-            checked: measured.checked,
-        }))
-    })
+    fn name(&self) -> &'static str {
+        "counters"
+    }
+
+    fn measure(&self, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
+        let mut memory = Memory::touched();
+        let mut ballast = Vec::new();
+        let on_threads =
+            |&threads: &usize| self.methods.iter().map(move |method| (method, threads));
+        let places: Vec<_> = self.threads.iter().flat_map(on_threads).collect();
+        let name = |&(method, threads): &(&Registered<Native>, usize)| {
+            format!("{}, {}", method.about.name, error::count(threads))
+        };
+        in_turn(self.repetitions, &places, name, |&(method, threads), repetition| {
+            let times = Times { warm_up: self.warm_up_time(), measure: self.run_time };
+            let crew = run::Plan { threads, times, pace: self.pace };
+            let (measured, layout) =
+                measure(method, &self.shape(threads), crew, &mut memory, pinning)?;
+            // Keeps the counter's memory, so that no other counter gets its address. The
+            // distance of a line from the cores depends on it, and each repetition should have
+            // another one.
+            let lines = layout.size().div_ceil(size_of::<super::Line>());
+            ballast.push(Vec::<super::Line>::with_capacity(lines));
+            Ok(Some(Sample {
+                method: method.about.name,
+                threads,
+                repetition,
+                values: measured.per_thread.iter().sum(),
+                seconds: measured.seconds,
+                per_thread: measured.per_thread,
+                checked: measured.checked,
+            }))
+        })
+    }
+
+    fn cells(&self, samples: &[Sample]) -> Vec<Cell> {
+        let names: Vec<&'static str> = self.methods.iter().map(|m| m.about.name).collect();
+        summary::cells(&names, &self.threads, samples)
+    }
+
+    fn text(&self, setup: &Setup, cells: &[Cell]) -> String {
+        report::text(self, setup, cells)
+    }
+
+    fn asked(&self, _: &[Cell]) -> Vec<(&'static str, Value)> {
+        let mut asked = vec![
+            ("reference", json!(crate::peers::reference().about.name)),
+            ("threads", json!(self.threads)),
+            ("width", json!(self.width)),
+        ];
+        asked.extend(self.pace.in_words().map(|pace| ("pace", json!(pace))));
+        asked.push(("repetitions", json!(self.repetitions)));
+        asked.push(("milliseconds", json!(self.run_time.as_secs_f64() * 1e3)));
+        asked
+    }
 }
 
 /// Makes one run of one method, on a new counter. Returns the counter's memory layout as well.
@@ -153,9 +170,8 @@ mod tests {
             repetitions: 1,
             // Long enough for the threads to get their turn on a busy machine.
             run_time: Duration::from_millis(300),
-            json: None,
         };
-        let error = measure_all(&plan, &Pinning::find()).unwrap_err();
+        let error = plan.measure(&Pinning::find()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "twice miscounted on 3 threads: value 0 was handed out more than once"

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use throng::machine::Native;
 use throng::structures::counter::{Registered, Shape};
-use throng_papers::output::JsonTarget;
 
 use crate::bench::pace::Pace as Taking;
 
@@ -26,19 +25,15 @@ pub struct CountersPlan {
     pub repetitions: usize,
     /// How long one run is measured.
     pub run_time: Duration,
-    /// Where single runs are written as JSON; already open.
-    pub json: Option<JsonTarget>,
 }
 
 impl CountersPlan {
     /// Returns the shape of the counters for `threads` threads.
-    #[must_use]
     pub fn shape(&self, threads: usize) -> Shape {
         shape(threads, self.width)
     }
 
     /// How long the threads run before the measurement begins.
-    #[must_use]
     pub fn warm_up_time(&self) -> Duration {
         self.run_time / 4
     }

@@ -2,26 +2,23 @@
 
 use std::fmt::Write as _;
 
-use serde_json::json;
 use throng_papers::numbers::counted;
 
-use super::Sample;
 use super::plan::CountersPlan;
-use super::summary::{Cell, Summary};
+use super::summary::Cell;
 use crate::bench::grid::{Grid, Row};
-use crate::bench::harness::Record;
 use crate::bench::noise;
 use crate::bench::setup::Setup;
 use crate::error::count;
 
 /// Returns the text for the terminal.
-#[must_use]
-pub fn text(plan: &CountersPlan, setup: &Setup, summary: &Summary) -> String {
+pub fn text(plan: &CountersPlan, setup: &Setup, cells: &[Cell]) -> String {
     let mut text = format!("{}\n\n", setup_line(plan, setup));
-    for block in blocks(summary) {
+    for block in blocks(cells) {
         let _ = writeln!(text, "{block}");
     }
-    let _ = writeln!(text, "{}\n\n{}", legend(plan, summary), advice(summary, plan.repetitions));
+    let noise = noise::line(plan.repetitions, spreads(cells));
+    let _ = writeln!(text, "{}\n{noise}\n{}", legend(plan), advice(cells, plan.repetitions));
     text
 }
 
@@ -44,12 +41,10 @@ fn setup_line(plan: &CountersPlan, setup: &Setup) -> String {
 }
 
 /// Returns the table, in several blocks where the numbers of threads do not fit side by side.
-fn blocks(summary: &Summary) -> Vec<String> {
-    let heads = summary
-        .rows()
-        .first()
-        .map_or(Vec::new(), |cells| cells.iter().map(|cell| count(cell.threads)).collect());
-    let row = |cells: &Vec<Cell>| Row {
+fn blocks(cells: &[Cell]) -> Vec<String> {
+    let rows = || cells.chunk_by(|one, next| one.method == next.method);
+    let heads = rows().next().unwrap_or_default().iter().map(|cell| count(cell.threads)).collect();
+    let row = |cells: &[Cell]| Row {
         name: cells[0].method.to_owned(),
         pairs: (cells.iter())
             .map(|cell| [short(Some(cell.million_per_second)), short(cell.ratio)])
@@ -61,7 +56,7 @@ fn blocks(summary: &Summary) -> Vec<String> {
         heads,
         labels: ["M/s", "ratio"],
         last: Some(FAIRNESS),
-        rows: summary.rows().iter().map(row).collect(),
+        rows: rows().map(row).collect(),
     };
     grid.blocks()
 }
@@ -77,29 +72,21 @@ fn short(number: Option<f64>) -> String {
     }
 }
 
-/// Explains the columns, and the noise of their numbers.
-fn legend(plan: &CountersPlan, summary: &Summary) -> String {
+/// Explains the columns.
+fn legend(plan: &CountersPlan) -> String {
     let most_threads = count(plan.threads.last().copied().unwrap_or(1));
-    let mut text = format!(
+    format!(
         "M/s       million values a second, median of {} (every value checked)\n\
          ratio     times the bare fetch_add of std on the same number of threads\n\
          fairness  the slowest thread's share over the fastest's, {most_threads} (1: even)",
         counted(plan.repetitions as u64, "run"),
-    );
-    if plan.repetitions > 1
-        && let Some(noise) = noise(summary)
-    {
-        let _ = write!(text, "\nspread    {noise}");
-    }
-    text
+    )
 }
 
-/// Describes the spread of the repetitions, in general and at worst.
-fn noise(summary: &Summary) -> Option<String> {
-    let spreads = summary.cells().filter_map(|cell| {
-        Some((cell.spread()?, format!("{}, {}", cell.method, count(cell.threads))))
-    });
-    noise::in_words(spreads.collect())
+fn spreads(cells: &[Cell]) -> Vec<(f64, String)> {
+    let spread =
+        |cell: &Cell| Some((cell.spread()?, format!("{}, {}", cell.method, count(cell.threads))));
+    cells.iter().filter_map(spread).collect()
 }
 
 /// Smallest speed-up over the reference that is clear, if it also holds in all runs.
@@ -108,11 +95,12 @@ const CLEARLY: f64 = 1.05;
 const FEWEST_RUNS: usize = 3;
 
 /// Returns a sentence: the counter to use on this machine.
-fn advice(summary: &Summary, repetitions: usize) -> String {
+fn advice(cells: &[Cell], repetitions: usize) -> String {
     if repetitions < FEWEST_RUNS {
         return format!("Too few runs for advice: it takes --repetitions {FEWEST_RUNS} or more.");
     }
-    let mut most_threads = summary.rows().iter().filter_map(|cells| cells.last());
+    let rows = cells.chunk_by(|one, next| one.method == next.method);
+    let mut most_threads = rows.filter_map(|cells| cells.last());
     let Some(reference) = most_threads.next().filter(|r| r.million_per_second > 0.0) else {
         return "The runs were too short to measure anything.".to_owned();
     };
@@ -153,34 +141,17 @@ fn is_clearly_faster(best: &Cell, reference: &Cell) -> bool {
         && best.million_per_second_min > reference.million_per_second_max
 }
 
-/// Returns what is written for other programs.
-pub(super) fn record<'a>(
-    plan: &CountersPlan,
-    setup: &'a Setup,
-    runs: &'a [Sample],
-    summary: &'a Summary,
-) -> Record<'a, Vec<&'a Cell>, Sample> {
-    let mut asked = vec![
-        ("reference", json!(crate::peers::reference().about.name)),
-        ("threads", json!(plan.threads)),
-        ("width", json!(plan.width)),
-    ];
-    asked.extend(plan.pace.in_words().map(|pace| ("pace", json!(pace))));
-    asked.push(("repetitions", json!(plan.repetitions)));
-    asked.push(("milliseconds", json!(plan.run_time.as_secs_f64() * 1e3)));
-    Record { benchmark: "counters", setup, asked, summary: summary.cells().collect(), runs }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::Sample;
     use super::super::summary::tests::sample;
     use super::*;
     use crate::bench::grid;
 
     const FETCH_ADD: &str = "fetch_add";
 
-    fn summary(samples: &[Sample], methods: &[&'static str], threads: &[usize]) -> Summary {
-        Summary::of_samples(methods, threads, samples)
+    fn cells(samples: &[Sample], methods: &[&'static str], threads: &[usize]) -> Vec<Cell> {
+        super::super::summary::cells(methods, threads, samples)
     }
 
     #[test]
@@ -191,7 +162,7 @@ mod tests {
             sample(FETCH_ADD, &[30, 10]),
             sample("tree", &[30, 30]),
         ];
-        let blocks = blocks(&summary(&samples, &[FETCH_ADD, "tree"], &[1, 2]));
+        let blocks = blocks(&cells(&samples, &[FETCH_ADD, "tree"], &[1, 2]));
         let expected = [
             "                 1 thread       2 threads",
             "counter         M/s ratio       M/s ratio  fairness",
@@ -207,7 +178,7 @@ mod tests {
         let threads: Vec<usize> = (1..=9).collect();
         let samples: Vec<Sample> =
             threads.iter().map(|&n| sample(FETCH_ADD, &vec![1; n])).collect();
-        let blocks = blocks(&summary(&samples, &[FETCH_ADD], &threads));
+        let blocks = blocks(&cells(&samples, &[FETCH_ADD], &threads));
         assert!(blocks.len() > 1);
         for line in blocks.iter().flat_map(|block| block.lines()) {
             assert!(line.len() <= grid::LINE_WIDTH, "{line}");
@@ -222,7 +193,7 @@ mod tests {
             let mut samples: Vec<Sample> = Vec::new();
             samples.extend(reference.iter().map(|&m| sample(FETCH_ADD, &[m])));
             samples.extend(rival.iter().map(|&m| sample("tree", &[m])));
-            advice(&summary(&samples, &[FETCH_ADD, "tree"], &[1]), reference.len())
+            advice(&cells(&samples, &[FETCH_ADD, "tree"], &[1]), reference.len())
         };
         let faster = advise(&[100, 101, 99], &[150, 151, 149]);
         assert!(faster.contains("use tree: 1.50 times"), "{faster}");
@@ -241,12 +212,12 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_advised_to_choose_the_reference_by_another_name() {
+    fn the_reference_by_another_name_is_not_advised() {
         let samples: Vec<Sample> = [(FETCH_ADD, 100), ("hardware", 300), ("tree", 50)]
             .iter()
             .flat_map(|&(name, m)| vec![sample(name, &[m]); 3])
             .collect();
-        let text = advice(&summary(&samples, &[FETCH_ADD, "hardware", "tree"], &[1]), 3);
+        let text = advice(&cells(&samples, &[FETCH_ADD, "hardware", "tree"], &[1]), 3);
         assert!(text.contains("The nearest is tree"), "{text}");
     }
 

@@ -71,7 +71,6 @@ pub struct Memory(Vec<u64>);
 
 impl Memory {
     /// Returns memory that suffices for every run, touched once.
-    #[must_use]
     pub fn touched() -> Self {
         Self::for_values(MEMORY_BYTES / size_of::<u64>())
     }

@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::Sample;
-use super::plan::CountersPlan;
 use crate::bench::stats::{median, sorted};
 
 /// The results of all repetitions of one method on one number of threads.
@@ -42,57 +41,26 @@ impl Cell {
     }
 
     /// Returns the range of the repetitions, relative to their median.
-    #[must_use]
     pub fn spread(&self) -> Option<f64> {
         let range = self.million_per_second_max - self.million_per_second_min;
         (self.million_per_second > 0.0).then(|| range / self.million_per_second)
     }
 }
 
-/// All cells of the table.
-#[derive(Clone, Debug)]
-pub struct Summary {
-    /// Method by method, the reference first; within a method by the number of threads.
-    cells: Vec<Vec<Cell>>,
-}
-
-impl Summary {
-    /// Sums up the samples of a plan.
-    #[must_use]
-    pub fn of(plan: &CountersPlan, samples: &[Sample]) -> Self {
-        let names: Vec<&'static str> = plan.methods.iter().map(|m| m.about.name).collect();
-        Self::of_samples(&names, &plan.threads, samples)
+/// Sums up the samples: method by method, the reference first; within a method by the number of threads.
+pub fn cells(methods: &[&'static str], threads: &[usize], samples: &[Sample]) -> Vec<Cell> {
+    let cell = |method, threads| {
+        let same = |s: &&Sample| s.method == method && s.threads == threads;
+        Cell::of(method, threads, &samples.iter().filter(same).collect::<Vec<_>>())
+    };
+    let row = |&method| threads.iter().map(move |&count| cell(method, count));
+    let mut cells: Vec<Cell> = methods.iter().flat_map(row).collect();
+    let of_reference: Vec<f64> =
+        cells.iter().take(threads.len()).map(|cell| cell.million_per_second).collect();
+    for (cell, reference) in cells.iter_mut().zip(of_reference.into_iter().cycle()) {
+        cell.ratio = (reference > 0.0).then(|| cell.million_per_second / reference);
     }
-
-    pub(super) fn of_samples(
-        methods: &[&'static str],
-        threads: &[usize],
-        samples: &[Sample],
-    ) -> Self {
-        let cell = |method, threads| {
-            let same = |s: &&Sample| s.method == method && s.threads == threads;
-            Cell::of(method, threads, &samples.iter().filter(same).collect::<Vec<_>>())
-        };
-        let row = |&method| threads.iter().map(|&count| cell(method, count)).collect();
-        let mut cells: Vec<Vec<Cell>> = methods.iter().map(row).collect();
-        let reference: Vec<f64> =
-            (cells.first().into_iter().flatten()).map(|cell| cell.million_per_second).collect();
-        for (cell, reference) in cells.iter_mut().flat_map(|row| row.iter_mut().zip(&reference)) {
-            cell.ratio = (*reference > 0.0).then(|| cell.million_per_second / reference);
-        }
-        Summary { cells }
-    }
-
-    /// Returns the rows, one a method; the reference first.
-    #[must_use]
-    pub fn rows(&self) -> &[Vec<Cell>] {
-        &self.cells
-    }
-
-    /// Returns all cells, row by row.
-    pub fn cells(&self) -> impl Iterator<Item = &Cell> {
-        self.cells.iter().flatten()
-    }
+    cells
 }
 
 fn million_per_second(sample: &Sample) -> f64 {
@@ -133,8 +101,8 @@ pub(super) mod tests {
             sample("a", &[50, 50]),
             sample("b", &[10, 10]),
         ];
-        let summary = Summary::of_samples(&["a", "b"], &[2], &samples);
-        let (a, b) = (&summary.rows()[0][0], &summary.rows()[1][0]);
+        let cells = cells(&["a", "b"], &[2], &samples);
+        let [a, b] = &cells[..] else { panic!("{cells:?}") };
         assert_eq!((a.million_per_second, a.ratio), (40.0, Some(1.0)));
         assert_eq!((b.million_per_second, b.ratio), (20.0, Some(0.5)));
         assert_eq!(a.fairness, Some(1.0));
@@ -145,8 +113,7 @@ pub(super) mod tests {
     fn nothing_measured_gives_no_ratio_and_no_nonsense() {
         let mut idle = sample("a", &[0, 0]);
         idle.seconds = 0.0;
-        let summary = Summary::of_samples(&["a"], &[2], &[idle]);
-        let cell = &summary.rows()[0][0];
+        let cell = &cells(&["a"], &[2], &[idle])[0];
         assert_eq!(cell.million_per_second, 0.0);
         assert_eq!((cell.ratio, cell.fairness, cell.spread()), (None, None, None));
     }

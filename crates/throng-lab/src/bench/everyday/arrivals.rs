@@ -16,7 +16,6 @@ pub struct Arrivals {
 impl Arrivals {
     /// Returns a schedule with `per_second` arrivals a second on average. The same seed gives the
     /// same schedule.
-    #[must_use]
     pub fn new(per_second: f64, seed: u64) -> Self {
         let random = SplitMix64::from_state(SplitMix64::mix(seed));
         Arrivals { random, mean_gap_ns: 1e9 / per_second, due_ns: 0.0 }

@@ -82,13 +82,11 @@ impl Case {
 
     /// Returns whether the case needs some gigabytes. Such a case is measured only if it is asked
     /// for by its name.
-    #[must_use]
     pub fn is_large(&self) -> bool {
         matches!(self.load, Load::Backlog(items) if items > 10 * MILLION)
     }
 
     /// Returns the number of threads that pop.
-    #[must_use]
     pub fn consumers(&self) -> usize {
         match self.load {
             Load::Open(open) => open.consumers,
@@ -117,7 +115,6 @@ const USUAL_TREE: [usize; 6] = [1, 2, 4, 5, 8, 16];
 impl Threads {
     /// Returns numbers of threads for a machine with this many cores: none above them, and at most
     /// 16.
-    #[must_use]
     pub fn for_cores(cores: usize) -> Self {
         let fit = |usual: &[usize]| -> Vec<usize> {
             let mut fit: Vec<usize> = usual.iter().copied().filter(|&n| n <= cores).collect();
@@ -132,7 +129,6 @@ impl Threads {
     }
 
     /// Returns exactly these numbers, on any machine.
-    #[must_use]
     pub fn exactly(threads: Vec<usize>) -> Self {
         Threads { tree: threads.clone(), pairs: threads }
     }
@@ -146,7 +142,6 @@ impl Threads {
 const CONSUMER_WORK_NS: u32 = 500;
 
 /// Returns all cases for these numbers of threads.
-#[must_use]
 pub fn all(threads: &Threads) -> Vec<Case> {
     let mut cases = single();
     for (name, fill) in [("empty", Fill::Empty), ("small", Fill::Small), ("large", Fill::Large)] {

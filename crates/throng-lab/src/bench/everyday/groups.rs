@@ -34,7 +34,6 @@ impl Group {
     ];
 
     /// Returns the name, as typed on a command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Group::Single => "single",
@@ -48,7 +47,6 @@ impl Group {
     }
 
     /// Describes the group, for the line above its table.
-    #[must_use]
     pub const fn in_words(self) -> &'static str {
         match self {
             Group::Single => {
@@ -76,7 +74,6 @@ impl Group {
     }
 
     /// Returns the unit of this group.
-    #[must_use]
     pub const fn unit(self) -> Unit {
         match self {
             Group::Single => Unit::NsACycle,
@@ -86,7 +83,6 @@ impl Group {
     }
 
     /// Returns whether runs of this group measure latencies.
-    #[must_use]
     pub const fn has_latency(self) -> bool {
         matches!(self, Group::Open | Group::Pairs)
     }
@@ -111,7 +107,6 @@ pub enum Unit {
 
 impl Unit {
     /// Returns the head of a column.
-    #[must_use]
     pub const fn head(self) -> &'static str {
         match self {
             Unit::NsACycle => "ns",
@@ -121,7 +116,6 @@ impl Unit {
     }
 
     /// Returns whether the smaller of two values is the better one.
-    #[must_use]
     pub const fn less_is_better(self) -> bool {
         !matches!(self, Unit::MillionASecond)
     }

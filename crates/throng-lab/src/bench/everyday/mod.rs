@@ -15,14 +15,13 @@
 //! | `tree` | jobs that make jobs |
 //! | [`beside`] | numbers of other programs |
 //! | [`summary`] | medians, and ratios to the best peer |
-//! | [`report`], `document` | the tables, and every single number |
+//! | [`report`] | the tables |
 
 pub mod arrivals;
 pub mod beside;
 mod bytes;
 pub mod cases;
 pub mod contenders;
-pub(crate) mod document;
 pub mod groups;
 mod open;
 mod ours;
@@ -39,9 +38,9 @@ pub mod team;
 mod tree;
 
 use serde::Serialize;
-use throng_papers::output;
+use serde_json::{Value, json};
 
-use super::harness::in_turn;
+use super::harness::{Benchmark, csv, in_turn};
 use super::latency::Latency;
 use super::queues::check::failed;
 use super::queues::run::Failure;
@@ -49,9 +48,9 @@ use super::setup::{Pinning, Setup};
 use crate::error::{self, Error};
 use cases::Case;
 use contenders::{Contender, Kind};
-use document::Document;
-use groups::Group;
+use groups::{Group, Unit};
 use plan::EverydayPlan;
+use summary::Cell;
 use team::Order;
 
 /// One run of one contender in one case.
@@ -77,39 +76,87 @@ pub struct Sample {
     pub checked: u64,
 }
 
-/// Measures everyday loads and says what came out.
-///
-/// # Errors
-/// When a contender loses an item or panics, threads cannot be had or a result cannot be written.
-pub fn everyday(mut plan: EverydayPlan) -> Result<(), Error> {
-    let pinning = Pinning::find();
-    let setup = Setup::look(&pinning);
-    let mut samples = measure_all(&plan, &pinning)?;
-    samples.extend(plan.beside.iter().flat_map(|beside| beside.samples.iter().cloned()));
-    let cells = summary::cells(&plan.cases, &plan.rows(), &samples);
-    let text = report::text(&plan, &setup, &cells);
-    let json = plan.json.take();
-    let document = Document::new(&plan, &setup, &samples, &cells);
-    if let Some(file) = &plan.csv {
-        file.write(&document::csv(&plan, &samples))?;
+impl Benchmark for EverydayPlan {
+    type Sample = Sample;
+    type Cell = Cell;
+
+    const COLUMNS: &[&str] = &[
+        "group",
+        "case",
+        "threads",
+        "method",
+        "repetition",
+        "value",
+        "unit",
+        "p50_ns",
+        "p99_ns",
+        "p999_ns",
+        "max_ns",
+        "fairness",
+        "checked",
+    ];
+
+    fn name(&self) -> &'static str {
+        "everyday"
     }
-    if let Some(folder) = &plan.out {
-        document::write_folder(folder, &text, &document, &document::csv(&plan, &samples))?;
+
+    fn measure(&self, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
+        let places: Vec<_> = self.round().collect();
+        let name =
+            |(case, contender): &(&Case, &Contender)| format!("{}, {}", case.name, contender.name);
+        let mut samples =
+            in_turn(self.repetitions, &places, name, |&(case, contender), repetition| {
+                // Bytes are the same each time.
+                let is_known = case.group == Group::Bytes && repetition > 0;
+                let found =
+                    (!is_known).then(|| measure(self, case, contender, repetition, pinning));
+                found.transpose()
+            })?;
+        samples.extend(self.beside.iter().flat_map(|beside| beside.samples.iter().cloned()));
+        Ok(samples)
     }
-    Ok(output::publish(&text, json, &document)?)
+
+    fn cells(&self, samples: &[Sample]) -> Vec<Cell> {
+        summary::cells(&self.cases, &self.rows(), samples)
+    }
+
+    fn text(&self, setup: &Setup, cells: &[Cell]) -> String {
+        report::text(self, setup, cells)
+    }
+
+    fn asked(&self, _: &[Cell]) -> Vec<(&'static str, Value)> {
+        let group = |name: Group| {
+            json!({
+                "name": name,
+                "unit": name.unit(),
+                "less_is_better": name.unit().less_is_better(),
+                "about": name.in_words().replace('\n', " "),
+            })
+        };
+        vec![
+            ("repetitions", json!(self.repetitions)),
+            ("milliseconds", json!(self.time.as_secs_f64() * 1e3)),
+            ("groups", Group::ALL.map(group).into()),
+        ]
+    }
+
+    fn csv(&self, samples: &[Sample]) -> String {
+        let rows = samples.iter().filter_map(|run| {
+            let is_here = |case: &&Case| case.name == run.case;
+            let group = self.cases.iter().find(is_here)?.group;
+            Some(CsvRow { group, unit: group.unit(), run })
+        });
+        csv(Self::COLUMNS, &rows.collect::<Vec<_>>())
+    }
 }
 
-/// Runs everything.
-fn measure_all(plan: &EverydayPlan, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
-    let places: Vec<_> = plan.round().collect();
-    let name =
-        |(case, contender): &(&Case, &Contender)| format!("{}, {}", case.name, contender.name);
-    in_turn(plan.repetitions, &places, name, |&(case, contender), repetition| {
-        // Bytes are the same each time.
-        let is_known = case.group == Group::Bytes && repetition > 0;
-        let found = (!is_known).then(|| measure(plan, case, contender, repetition, pinning));
-        found.transpose()
-    })
+/// A run, as the CSV has it.
+#[derive(Serialize)]
+struct CsvRow<'a> {
+    group: Group,
+    unit: Unit,
+    #[serde(flatten)]
+    run: &'a Sample,
 }
 
 fn measure(

@@ -1,10 +1,6 @@
 //! What is measured, and how.
 
-use std::path::PathBuf;
 use std::time::Duration;
-
-use throng_papers::output::JsonTarget;
-use throng_papers::output::OutputFile;
 
 use super::beside::Beside;
 use super::cases::Case;
@@ -27,12 +23,6 @@ pub struct EverydayPlan {
     pub time: Duration,
     /// Depth of trees of jobs. [`None`]: as deep as the time allows.
     pub depth: Option<u32>,
-    /// Where single runs are written as JSON; already open.
-    pub json: Option<JsonTarget>,
-    /// Where single runs are written as CSV.
-    pub(crate) csv: Option<OutputFile>,
-    /// The folder for the table and all numbers.
-    pub out: Option<PathBuf>,
 }
 
 impl EverydayPlan {
@@ -43,14 +33,12 @@ impl EverydayPlan {
     }
 
     /// Returns the rows of the summary.
-    #[must_use]
     pub fn rows(&self) -> Vec<Row> {
         let beside = self.beside.iter().flat_map(|beside| beside.rows.iter().cloned());
         self.contenders.iter().map(Row::of).chain(beside).collect()
     }
 
     /// Returns the times of a run of this case.
-    #[must_use]
     pub fn times(&self, case: &Case) -> Times {
         match case.group {
             // One thread is disturbed by little: short runs are enough.

@@ -15,7 +15,6 @@ use crate::bench::noise;
 use crate::bench::setup::Setup;
 
 /// Returns the text for the terminal.
-#[must_use]
 pub fn text(plan: &EverydayPlan, setup: &Setup, cells: &[Cell]) -> String {
     let runs = counted(plan.repetitions as u64, "run");
     let ms = plan.time.as_millis();
@@ -28,11 +27,7 @@ pub fn text(plan: &EverydayPlan, setup: &Setup, cells: &[Cell]) -> String {
         }
     }
     let _ = writeln!(text, "\n{}", LEGEND.trim_end());
-    if plan.repetitions > 1
-        && let Some(noise) = noise::in_words(spreads(cells))
-    {
-        let _ = writeln!(text, "spread    {noise}");
-    }
+    text += &noise::line(plan.repetitions, spreads(cells));
     if let Some(beside) = &plan.beside {
         let _ = writeln!(text, "beside    {}", beside.path.display());
     }
@@ -157,7 +152,6 @@ fn verdicts(plan: &EverydayPlan, cells: &[Cell]) -> String {
 }
 
 /// Names all cases and contenders.
-#[must_use]
 pub fn list(cases: &[Case], contenders: &[Contender]) -> String {
     let mut text = String::from("cases on this machine, by group:\n");
     for group in Group::ALL {
@@ -242,9 +236,6 @@ mod tests {
             repetitions: 1,
             time: Duration::from_millis(40),
             depth: None,
-            json: None,
-            csv: None,
-            out: None,
         };
         let [one, two] = [case("burst-1"), case("burst-2")];
         let samples = [

@@ -55,7 +55,6 @@ pub struct OfBest {
 }
 
 /// Sums up the samples, case by case in the order of `cases`, contenders in the order of `rows`.
-#[must_use]
 pub fn cells(cases: &[Case], rows: &[Row], samples: &[Sample]) -> Vec<Cell> {
     let mut cells = Vec::new();
     for case in cases {

@@ -37,7 +37,6 @@ const ROOM: usize = 4096;
 
 impl Order<'_> {
     /// Returns the capacity of a queue of several threads, or [`None`] for an unbounded one.
-    #[must_use]
     pub fn room(&self) -> Option<usize> {
         self.bounded.then_some(ROOM)
     }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`plan`] | what is measured, and how |
 //! | [`plate`] | the computation, on one thread, in bands and with rayon |
-//! | [`report`] | tables, and every single number |
+//! | [`report`] | tables |
 
 pub mod plan;
 pub mod plate;
@@ -15,16 +15,19 @@ use std::io;
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 use throng_papers::output;
 
 use super::barriers::rows::{self, REFERENCE, Row};
 use super::barriers::run::pin;
+use super::harness::Benchmark;
 use super::setup::{Pinning, Setup};
 use super::together::{self};
 use super::window::{Phase, Window};
 use crate::error::{self, Error};
 use plan::HeatPlan;
 use plate::{Band, Board, Plate, Steps};
+use report::Cell;
 
 /// One run.
 #[derive(Clone, Debug, Serialize)]
@@ -50,62 +53,75 @@ pub const SERIAL: &str = "one thread";
 /// The measured barriers, the reference first.
 pub const BARRIERS: [&str; 3] = [REFERENCE, "barrier", "team"];
 
-/// Runs `throng bench heat`.
-///
-/// # Errors
-/// When a result differs from that of one thread, threads cannot be started, or a result cannot be
-/// written.
-pub fn heat(mut plan: HeatPlan) -> Result<(), Error> {
-    let pinning = Pinning::find();
-    let setup = Setup::look(&pinning);
-    let samples = measure_all(&plan, &pinning)?;
-    let cells = report::cells(&samples);
-    let text = report::text(&plan, &setup, &cells);
-    let json = plan.json.take();
-    Ok(output::publish(&text, json, &report::record(&plan, &setup, &samples, &cells))?)
-}
+impl Benchmark for HeatPlan {
+    type Sample = Sample;
+    type Cell = Cell;
 
-/// Makes all runs, all rows in turn within each repetition.
-fn measure_all(plan: &HeatPlan, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
-    let mut rows = rows::all();
-    rows.retain(|row| BARRIERS.contains(&row.name));
-    let runs_a_size = 1 + plan.threads.len() * (rows.len() + 1);
-    let progress = output::progress_bar(plan.sizes.len() * plan.repetitions * runs_a_size);
-    let mut samples = Vec::new();
-    for &size in &plan.sizes {
-        let (plate, steps) = (Plate::new(size), plan.steps(size));
-        for repetition in 0..plan.repetitions {
-            let (expected, time) = plate.after(steps);
-            let mut note = |method, threads, time: Duration| {
-                let us_a_step = time.as_secs_f64() * 1e6 / steps.measured as f64;
-                let steps = steps.measured;
-                samples.push(Sample { method, threads, size, repetition, steps, us_a_step });
-                progress.set_message(format!("{method}, {}", error::count(threads)));
-                progress.inc(1);
-            };
-            note(SERIAL, 1, time);
-            for &threads in &plan.threads {
-                let same = |method, result: &Plate| {
-                    if *result == expected {
-                        return Ok(());
-                    }
-                    let heat = format!("heat on {size} x {size} cells with {method}");
-                    let on = error::count(threads);
-                    Err(Error::check(&heat, format_args!("on {on}: not the result of one thread")))
+    fn name(&self) -> &'static str {
+        "heat"
+    }
+
+    fn measure(&self, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
+        let mut rows = rows::all();
+        rows.retain(|row| BARRIERS.contains(&row.name));
+        let runs_a_size = 1 + self.threads.len() * (rows.len() + 1);
+        let progress = output::progress_bar(self.sizes.len() * self.repetitions * runs_a_size);
+        let mut samples = Vec::new();
+        for &size in &self.sizes {
+            let (plate, steps) = (Plate::new(size), self.steps(size));
+            for repetition in 0..self.repetitions {
+                let (expected, time) = plate.after(steps);
+                let mut note = |method, threads, time: Duration| {
+                    let us_a_step = time.as_secs_f64() * 1e6 / steps.measured as f64;
+                    let steps = steps.measured;
+                    samples.push(Sample { method, threads, size, repetition, steps, us_a_step });
+                    progress.set_message(format!("{method}, {}", error::count(threads)));
+                    progress.inc(1);
                 };
-                for row in &rows {
-                    let (result, time) = in_bands(&plate, steps, row, threads, pinning)?;
-                    same(row.name, &result)?;
-                    note(row.name, threads, time);
+                note(SERIAL, 1, time);
+                for &threads in &self.threads {
+                    let same = |method, result: &Plate| {
+                        if *result == expected {
+                            return Ok(());
+                        }
+                        let heat = format!("heat on {size} x {size} cells with {method}");
+                        let on = error::count(threads);
+                        Err(Error::check(
+                            &heat,
+                            format_args!("on {on}: not the result of one thread"),
+                        ))
+                    };
+                    for row in &rows {
+                        let (result, time) = in_bands(&plate, steps, row, threads, pinning)?;
+                        same(row.name, &result)?;
+                        note(row.name, threads, time);
+                    }
+                    let (result, time) = with_rayon(&plate, steps, threads, pinning)?;
+                    same(RAYON, &result)?;
+                    note(RAYON, threads, time);
                 }
-                let (result, time) = with_rayon(&plate, steps, threads, pinning)?;
-                same(RAYON, &result)?;
-                note(RAYON, threads, time);
             }
         }
+        progress.finish_and_clear();
+        Ok(samples)
     }
-    progress.finish_and_clear();
-    Ok(samples)
+
+    fn cells(&self, samples: &[Sample]) -> Vec<Cell> {
+        report::cells(samples)
+    }
+
+    fn text(&self, setup: &Setup, cells: &[Cell]) -> String {
+        report::text(self, setup, cells)
+    }
+
+    fn asked(&self, _: &[Cell]) -> Vec<(&'static str, Value)> {
+        vec![
+            ("reference", json!(REFERENCE)),
+            ("threads", json!(self.threads)),
+            ("sizes", json!(self.sizes)),
+            ("repetitions", json!(self.repetitions)),
+        ]
+    }
 }
 
 /// Makes one run in bands, with a new barrier.

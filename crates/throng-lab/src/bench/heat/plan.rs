@@ -1,7 +1,5 @@
 //! What is measured, and how.
 
-use throng_papers::output::JsonTarget;
-
 use super::plate::Steps;
 
 /// The resolved arguments of `throng bench heat`.
@@ -16,14 +14,11 @@ pub struct HeatPlan {
     pub(crate) quick: bool,
     /// Number of repetitions of each run.
     pub repetitions: usize,
-    /// Where single runs are written as JSON; already open.
-    pub json: Option<JsonTarget>,
 }
 
 impl HeatPlan {
     /// Returns the steps of a run on a plate of this size. Their product with the cells is about
     /// the same for every size.
-    #[must_use]
     pub fn steps(&self, size: usize) -> Steps {
         let usual = ((1 << 28) / (size * size)).clamp(256, 4096);
         let measured = self.steps.unwrap_or(if self.quick { usual / 4 } else { usual });

@@ -42,7 +42,6 @@ pub const LEAST_SIZE: usize = 3;
 
 impl Plate {
     /// Returns a cold plate with a hot upper edge and a hot spot in the middle.
-    #[must_use]
     pub fn new(size: usize) -> Self {
         let size = size.max(LEAST_SIZE);
         let spot = size * 3 / 8..size * 5 / 8;
@@ -52,19 +51,16 @@ impl Plate {
     }
 
     /// Returns its number of cells on a side.
-    #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
     /// Returns the number of its rows that change.
-    #[must_use]
     pub fn inner_rows(&self) -> usize {
         self.size - 2
     }
 
     /// Returns the plate after `steps`, computed on the calling thread, and the measured time.
-    #[must_use]
     pub fn after(&self, steps: Steps) -> (Plate, Duration) {
         let (mut now, mut next) = (self.clone(), self.clone());
         let mut clock = Clock::new(steps);
@@ -77,7 +73,6 @@ impl Plate {
     }
 
     /// Computes the same with one parallel loop a step.
-    #[must_use]
     pub fn after_with_rayon(&self, steps: Steps, pool: &rayon::ThreadPool) -> (Plate, Duration) {
         pool.install(|| {
             let (mut now, mut next) = (self.clone(), self.clone());
@@ -187,7 +182,6 @@ pub struct Board {
 
 impl Board {
     /// Returns the board of `bands` bands of a plate of this size.
-    #[must_use]
     pub fn new(bands: usize, size: usize) -> Self {
         let row = || (0..size.div_ceil(32)).map(|_| PostedLine::default()).collect();
         let pair = || [row(), row()];
@@ -206,7 +200,6 @@ pub struct Band {
 
 impl Band {
     /// Returns band `rank` of `bands`, none of which may be empty.
-    #[must_use]
     pub fn new(plate: &Plate, rank: usize, bands: usize) -> Self {
         let rows = plate.inner_rows();
         let (first, end) = (rank * rows / bands, (rank + 1) * rows / bands);
@@ -238,7 +231,6 @@ impl Band {
     }
 
     /// Joins the bands, in order, to a plate.
-    #[must_use]
     pub fn join(plate: &Plate, bands: &[Band]) -> Plate {
         let mut cells = plate.cells[..plate.size].to_vec();
         for band in bands {

@@ -1,16 +1,15 @@
-//! The tables, the sentences below them, and every single number.
+//! The tables and the sentences below them.
 
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use serde_json::json;
 use throng_papers::numbers::{counted, short};
 
 use super::plan::HeatPlan;
 use super::{BARRIERS, RAYON, SERIAL, Sample};
 use crate::bench::barriers::rows::REFERENCE;
-use crate::bench::grid::{Grid, Row};
-use crate::bench::harness::Record;
+use crate::bench::grid::{Grid, ratio};
+use crate::bench::harness::by_place;
 use crate::bench::noise;
 use crate::bench::setup::Setup;
 use crate::bench::stats::Stats;
@@ -30,17 +29,10 @@ pub struct Cell {
 }
 
 /// Sums up the samples, in their order.
-#[must_use]
 pub fn cells(samples: &[Sample]) -> Vec<Cell> {
-    let key = |sample: &Sample| (sample.method, sample.threads, sample.size);
-    let first = samples.iter().filter(|sample| sample.repetition == 0);
-    first
-        .filter_map(|one| {
-            let same = samples.iter().filter(|sample| key(sample) == key(one));
-            let us_a_step = Stats::of(same.map(|sample| sample.us_a_step))?;
-            Some(Cell { method: one.method, threads: one.threads, size: one.size, us_a_step })
-        })
-        .collect()
+    let place = |sample: &Sample| (sample.method, sample.threads, sample.size);
+    let cell = |((method, threads, size), us_a_step)| Cell { method, threads, size, us_a_step };
+    by_place(samples, place, |sample| sample.us_a_step).map(cell).collect()
 }
 
 fn median(cells: &[Cell], method: &str, threads: usize, size: usize) -> Option<f64> {
@@ -50,7 +42,6 @@ fn median(cells: &[Cell], method: &str, threads: usize, size: usize) -> Option<f
 }
 
 /// Returns the text for the terminal.
-#[must_use]
 pub fn text(plan: &HeatPlan, setup: &Setup, cells: &[Cell]) -> String {
     let runs = counted(plan.repetitions as u64, "run");
     let mut text = format!("{}; each number from {runs}\n\n", setup.in_words());
@@ -71,11 +62,7 @@ pub fn text(plan: &HeatPlan, setup: &Setup, cells: &[Cell]) -> String {
         "us        of one step, median of {runs} (every result compared with that of one thread)\n\
          ratio     speed-up over std::sync::Barrier on the same number of threads"
     );
-    if plan.repetitions > 1
-        && let Some(noise) = noise::in_words(spreads(cells))
-    {
-        let _ = writeln!(text, "spread    {noise}");
-    }
+    text += &noise::line(plan.repetitions, spreads(cells));
     text.push('\n');
     for line in verdicts(plan, cells) {
         let _ = writeln!(text, "{line}");
@@ -84,24 +71,12 @@ pub fn text(plan: &HeatPlan, setup: &Setup, cells: &[Cell]) -> String {
 }
 
 fn grid(plan: &HeatPlan, cells: &[Cell], size: usize) -> Grid {
-    let pair = |method, threads| {
-        let us = median(cells, method, threads, size);
+    let ways = BARRIERS.into_iter().chain([RAYON]);
+    Grid::by_threads("barrier", ["us", "ratio"], &plan.threads, ways, |method, threads| {
+        let us = median(cells, method, threads, size)?;
         let reference = median(cells, REFERENCE, threads, size);
-        let ratio = us.zip(reference).map(|(us, reference)| reference / us);
-        [us.map_or("-".to_owned(), short), ratio.map_or("-".to_owned(), |r| format!("{r:.2}"))]
-    };
-    let row = |method: &'static str| Row {
-        name: method.to_owned(),
-        pairs: plan.threads.iter().map(|&threads| pair(method, threads)).collect(),
-        last: None,
-    };
-    Grid {
-        name: "barrier",
-        heads: plan.threads.iter().map(|&threads| count(threads)).collect(),
-        labels: ["us", "ratio"],
-        last: None,
-        rows: BARRIERS.into_iter().chain([RAYON]).map(row).collect(),
-    }
+        Some([short(us), ratio(reference.map(|reference| reference / us))])
+    })
 }
 
 fn spreads(cells: &[Cell]) -> Vec<(f64, String)> {
@@ -134,22 +109,6 @@ fn verdicts(plan: &HeatPlan, cells: &[Cell]) -> Vec<String> {
     plan.sizes.iter().filter_map(verdict).collect()
 }
 
-/// Returns what is written for other programs.
-pub(super) fn record<'a>(
-    plan: &HeatPlan,
-    setup: &'a Setup,
-    runs: &'a [Sample],
-    summary: &'a [Cell],
-) -> Record<'a, &'a [Cell], Sample> {
-    let asked = vec![
-        ("reference", json!(REFERENCE)),
-        ("threads", json!(plan.threads)),
-        ("sizes", json!(plan.sizes)),
-        ("repetitions", json!(plan.repetitions)),
-    ];
-    Record { benchmark: "heat", setup, asked, summary, runs }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,7 +121,6 @@ mod tests {
             steps: None,
             quick: false,
             repetitions: 9,
-            json: None,
         };
         let sample = |method, threads, us_a_step| Sample {
             method,

@@ -6,7 +6,7 @@
 //! | [`plan`] | what is measured, and how |
 //! | [`work`] | what there is to do: how long each index takes, and that each was done once |
 //! | [`ways`] | the ways to share it out: rayon, threads of a scope, the library |
-//! | [`report`] | tables, and every single number |
+//! | [`report`] | tables |
 
 pub mod plan;
 pub mod report;
@@ -16,14 +16,15 @@ pub mod work;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use throng_papers::output;
+use serde_json::{Value, json};
 
-use super::harness::in_turn;
+use super::harness::{Benchmark, in_turn};
 use super::setup::{Pinning, Setup};
 use super::stats::{median, sorted};
 use crate::error::{self, Error};
 use plan::LoopPlan;
-use ways::Way;
+use report::Cell;
+use ways::{REFERENCE, Way};
 use work::Size;
 use work::{Load, Shape, Work};
 
@@ -47,36 +48,62 @@ pub struct Sample {
     pub us_a_loop: f64,
 }
 
-/// Runs `throng bench loop`.
-///
-/// # Errors
-/// When an index was not done exactly once, threads cannot be started, or a result cannot be written.
-pub fn loops(mut plan: LoopPlan) -> Result<(), Error> {
-    // The library's threads cannot be pinned from outside. So no thread is pinned here.
-    let setup = Setup { pinned: false, ..Setup::look(&Pinning::find()) };
-    let samples = measure_all(&plan)?;
-    let cells = report::cells(&samples);
-    let text = report::text(&plan, &setup, &cells);
-    let json = plan.json.take();
-    Ok(output::publish(&text, json, &report::record(&plan, &setup, &samples, &cells))?)
-}
+impl Benchmark for LoopPlan {
+    type Sample = Sample;
+    type Cell = Cell;
 
-/// Runs everything.
-fn measure_all(plan: &LoopPlan) -> Result<Vec<Sample>, Error> {
-    let speed = work::units_a_microsecond();
-    let loads: Vec<(Shape, Size, Load)> =
-        plan.loads().map(|(shape, size)| (shape, size, Load::new(shape, size, speed))).collect();
-    let on_threads = |load| plan.threads.iter().map(move |&threads| (load, threads));
-    let by_ways = |(load, threads)| Way::ALL.map(|way| (load, threads, way));
-    let places: Vec<_> = loads.iter().flat_map(on_threads).flat_map(by_ways).collect();
-    let name =
-        |&(_, threads, way): &(_, usize, Way)| format!("{}, {}", way.name(), error::count(threads));
-    in_turn(plan.repetitions, &places, name, |&((shape, size, load), threads, way), repetition| {
-        let loops = plan.loops(*size);
-        let us_a_loop = measure(way, threads, load, loops, plan.gap)?;
-        let (method, shape, size) = (way.name(), *shape, *size);
-        Ok(Some(Sample { method, shape, size, threads, repetition, loops, us_a_loop }))
-    })
+    // The library's threads cannot be pinned from outside, so no thread is pinned.
+    fn setup(&self, pinning: &Pinning) -> Setup {
+        Setup { pinned: false, ..Setup::look(pinning) }
+    }
+
+    fn name(&self) -> &'static str {
+        "loop"
+    }
+
+    fn measure(&self, _: &Pinning) -> Result<Vec<Sample>, Error> {
+        let speed = work::units_a_microsecond();
+        let loads: Vec<(Shape, Size, Load)> = self
+            .loads()
+            .map(|(shape, size)| (shape, size, Load::new(shape, size, speed)))
+            .collect();
+        let on_threads = |load| self.threads.iter().map(move |&threads| (load, threads));
+        let by_ways = |(load, threads)| Way::ALL.map(|way| (load, threads, way));
+        let places: Vec<_> = loads.iter().flat_map(on_threads).flat_map(by_ways).collect();
+        let name = |&(_, threads, way): &(_, usize, Way)| {
+            format!("{}, {}", way.name(), error::count(threads))
+        };
+        in_turn(
+            self.repetitions,
+            &places,
+            name,
+            |&((shape, size, load), threads, way), repetition| {
+                let loops = self.loops(*size);
+                let us_a_loop = measure(way, threads, load, loops, self.gap)?;
+                let (method, shape, size) = (way.name(), *shape, *size);
+                Ok(Some(Sample { method, shape, size, threads, repetition, loops, us_a_loop }))
+            },
+        )
+    }
+
+    fn cells(&self, samples: &[Sample]) -> Vec<Cell> {
+        report::cells(samples)
+    }
+
+    fn text(&self, setup: &Setup, cells: &[Cell]) -> String {
+        report::text(self, setup, cells)
+    }
+
+    fn asked(&self, _: &[Cell]) -> Vec<(&'static str, Value)> {
+        vec![
+            ("reference", json!(REFERENCE.name())),
+            ("threads", json!(self.threads)),
+            ("shapes", json!(self.shapes)),
+            ("sizes", json!(self.sizes)),
+            ("gap_us", json!(self.gap.as_micros() as u64)),
+            ("repetitions", json!(self.repetitions)),
+        ]
+    }
 }
 
 /// Loops before the measured ones, in which threads are started and chunk sizes learned.

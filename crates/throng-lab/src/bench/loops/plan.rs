@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use throng_papers::output::JsonTarget;
-
 use super::work::{Shape, Size};
 
 /// The resolved arguments of `throng bench loop`.
@@ -20,8 +18,6 @@ pub struct LoopPlan {
     pub(crate) quick: bool,
     /// Number of repetitions of each run.
     pub repetitions: usize,
-    /// Where the single measurements go; already open.
-    pub json: Option<JsonTarget>,
 }
 
 impl LoopPlan {
@@ -31,7 +27,6 @@ impl LoopPlan {
     }
 
     /// Returns the number of loops of this size in a run: some ten milliseconds of them.
-    #[must_use]
     pub fn loops(&self, size: Size) -> usize {
         let time = if self.quick { 10_000 } else { 40_000 };
         (time / (size.microseconds + self.gap.as_micros() as usize).max(1)).clamp(3, 1000)

@@ -1,9 +1,8 @@
-//! The tables, the sentences below them, and every single number.
+//! The tables and the sentences below them.
 
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use serde_json::json;
 use throng_papers::numbers::{counted, grouped, short};
 
 use super::Sample;
@@ -11,8 +10,8 @@ use super::plan::LoopPlan;
 use super::ways::{OURS, REFERENCE, Way};
 use super::work::Shape;
 use super::work::Size;
-use crate::bench::grid::{Grid, Row};
-use crate::bench::harness::Record;
+use crate::bench::grid::{Grid, ratio};
+use crate::bench::harness::by_place;
 use crate::bench::noise;
 use crate::bench::setup::Setup;
 use crate::bench::stats::Stats;
@@ -35,31 +34,29 @@ pub struct Cell {
 }
 
 /// Sums up the samples, in their order.
-#[must_use]
 pub fn cells(samples: &[Sample]) -> Vec<Cell> {
-    let key = |sample: &Sample| (sample.method, sample.shape, sample.size, sample.threads);
-    let first = samples.iter().filter(|sample| sample.repetition == 0);
-    first
-        .filter_map(|one| {
-            let same = samples.iter().filter(|sample| key(sample) == key(one));
-            let us_a_loop = Stats::of(same.map(|sample| sample.us_a_loop))?;
-            let Sample { method, shape, size, threads, .. } = *one;
-            Some(Cell { method, shape, size, threads, us_a_loop })
-        })
-        .collect()
+    let place = |sample: &Sample| (sample.method, sample.shape, sample.size, sample.threads);
+    let cell = |((method, shape, size, threads), us_a_loop)| Cell {
+        method,
+        shape,
+        size,
+        threads,
+        us_a_loop,
+    };
+    by_place(samples, place, |sample| sample.us_a_loop).map(cell).collect()
 }
 
 /// Returns the median of one cell.
-fn median(cells: &[Cell], way: Way, load: (Shape, Size), threads: usize) -> Option<f64> {
+fn median(cells: &[Cell], way: &str, load: (Shape, Size), threads: usize) -> Option<f64> {
     let is_it = |cell: &&Cell| {
-        cell.method == way.name() && (cell.shape, cell.size) == load && cell.threads == threads
+        cell.method == way && (cell.shape, cell.size) == load && cell.threads == threads
     };
     cells.iter().find(is_it).map(|cell| cell.us_a_loop.median)
 }
 
 /// Returns the speed-up over the reference.
-fn ratio(cells: &[Cell], way: Way, load: (Shape, Size), threads: usize) -> Option<f64> {
-    let [us, reference] = [way, REFERENCE].map(|way| median(cells, way, load, threads));
+fn speed_up(cells: &[Cell], way: &str, load: (Shape, Size), threads: usize) -> Option<f64> {
+    let [us, reference] = [way, REFERENCE.name()].map(|way| median(cells, way, load, threads));
     Some(reference? / us?)
 }
 
@@ -71,7 +68,6 @@ fn load_in_words((shape, size): (Shape, Size)) -> String {
 }
 
 /// Returns the text for the terminal.
-#[must_use]
 pub fn text(plan: &LoopPlan, setup: &Setup, cells: &[Cell]) -> String {
     let runs = counted(plan.repetitions as u64, "run");
     let mut text = format!("{}; each number from {runs}\n\n", setup.in_words());
@@ -89,33 +85,22 @@ pub fn text(plan: &LoopPlan, setup: &Setup, cells: &[Cell]) -> String {
     if !plan.gap.is_zero() {
         let _ = writeln!(text, "gap       {} us between two loops", plan.gap.as_micros());
     }
-    if plan.repetitions > 1
-        && let Some(noise) = noise::in_words(spreads(cells))
-    {
-        let _ = writeln!(text, "spread    {noise}");
-    }
+    text += &noise::line(plan.repetitions, spreads(cells));
     let _ = writeln!(text, "\n{}", verdict(plan, cells));
     text
 }
 
 fn grid(plan: &LoopPlan, cells: &[Cell], load: (Shape, Size)) -> Grid {
-    let pair = |way, threads| {
-        let us = median(cells, way, load, threads);
-        let ratio = ratio(cells, way, load, threads);
-        [us.map_or("-".to_owned(), short), ratio.map_or("-".to_owned(), |r| format!("{r:.2}"))]
-    };
-    let row = |way: Way| Row {
-        name: way.name().to_owned(),
-        pairs: plan.threads.iter().map(|&threads| pair(way, threads)).collect(),
-        last: None,
-    };
-    Grid {
-        name: "loop",
-        heads: plan.threads.iter().map(|&threads| count(threads)).collect(),
-        labels: ["us", "ratio"],
-        last: None,
-        rows: Way::ALL.into_iter().map(row).collect(),
-    }
+    Grid::by_threads(
+        "loop",
+        ["us", "ratio"],
+        &plan.threads,
+        Way::ALL.map(Way::name),
+        |way, threads| {
+            let us = median(cells, way, load, threads)?;
+            Some([short(us), ratio(speed_up(cells, way, load, threads))])
+        },
+    )
 }
 
 fn spreads(cells: &[Cell]) -> Vec<(f64, String)> {
@@ -129,8 +114,9 @@ fn spreads(cells: &[Cell]) -> Vec<(f64, String)> {
 /// Returns a sentence: the best and the worst speed-up of the library's loop over rayon's.
 fn verdict(plan: &LoopPlan, cells: &[Cell]) -> String {
     let places = plan.loads().flat_map(|load| plan.threads.iter().map(move |&n| (load, n)));
-    let ratios = places
-        .filter_map(|(load, threads)| Some((ratio(cells, OURS, load, threads)?, load, threads)));
+    let ratios = places.filter_map(|(load, threads)| {
+        Some((speed_up(cells, OURS.name(), load, threads)?, load, threads))
+    });
     let mut ratios: Vec<_> = ratios.collect();
     ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (Some(worst), Some(best)) = (ratios.first(), ratios.last()) else {
@@ -140,24 +126,6 @@ fn verdict(plan: &LoopPlan, cells: &[Cell]) -> String {
         format!("{ratio:.2} times as fast as rayon ({}, {})", count(threads), load_in_words(load))
     };
     format!("for_each_index is at worst {},\n  at best {}.", words(worst), words(best))
-}
-
-/// Returns what is written for other programs.
-pub(super) fn record<'a>(
-    plan: &LoopPlan,
-    setup: &'a Setup,
-    runs: &'a [Sample],
-    summary: &'a [Cell],
-) -> Record<'a, &'a [Cell], Sample> {
-    let asked = vec![
-        ("reference", json!(REFERENCE.name())),
-        ("threads", json!(plan.threads)),
-        ("shapes", json!(plan.shapes)),
-        ("sizes", json!(plan.sizes)),
-        ("gap_us", json!(plan.gap.as_micros() as u64)),
-        ("repetitions", json!(plan.repetitions)),
-    ];
-    Record { benchmark: "loop", setup, asked, summary, runs }
 }
 
 #[cfg(test)]
@@ -174,7 +142,6 @@ mod tests {
             gap: Duration::ZERO,
             quick: false,
             repetitions: 9,
-            json: None,
         };
         let (shape, size) = plan.loads().next().unwrap();
         let sample = |way: Way, threads, us_a_loop| Sample {

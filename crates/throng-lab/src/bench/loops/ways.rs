@@ -41,7 +41,6 @@ impl Way {
         [Way::Rayon, Way::RayonSingle, Way::Static, Way::FetchAdd, Way::Indices, Way::ForEachIndex];
 
     /// Returns the name, as printed.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Way::Rayon => "rayon",

@@ -29,7 +29,6 @@ impl Shape {
     pub const ALL: [Shape; 3] = [Shape::Skewed, Shape::Growing, Shape::Mandelbrot];
 
     /// Returns the name, as typed and printed.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Shape::Skewed => "skewed",
@@ -83,7 +82,6 @@ pub struct Load {
 impl Load {
     /// Returns a load of `size.indices` indices that take `size.microseconds` together, for a
     /// thread that does `units_a_microsecond` units.
-    #[must_use]
     pub fn new(shape: Shape, size: Size, units_a_microsecond: f64) -> Self {
         let weights = shape.weights(size.indices);
         let all: f64 = weights.iter().sum();
@@ -110,13 +108,11 @@ pub struct Work<'a> {
 
 impl<'a> Work<'a> {
     /// Returns a loop with no index done.
-    #[must_use]
     pub fn new(load: &'a Load) -> Self {
         Work { load, times: load.units.iter().map(|_| AtomicU32::new(0)).collect() }
     }
 
     /// Returns the number of indices.
-    #[must_use]
     pub fn indices(&self) -> usize {
         self.times.len()
     }
@@ -175,7 +171,6 @@ fn busy(units: u32) -> u64 {
 }
 
 /// Measures the units that this thread does in a microsecond when it is not disturbed.
-#[must_use]
 pub fn units_a_microsecond() -> f64 {
     const UNITS: u32 = 100_000;
     let time = |_| {

@@ -31,7 +31,6 @@ impl Totals {
     }
 
     /// Returns the totals of the first `count` items of a producer.
-    #[must_use]
     pub fn pushed(producer: usize, count: u64) -> Self {
         let mut totals = Totals::default();
         (1..=count).for_each(|number| totals.add(value_of(producer, number)));
@@ -62,14 +61,14 @@ pub(in crate::bench) fn failed(
 pub enum Wrong {
     /// Another number of items came out than went in.
     Count {
-        /// So many went in.
+        /// Number of items that went in.
         pushed: u64,
         /// Number of items popped.
         popped: u64,
     },
     /// The number of items is right, but the items are not those pushed.
     Others {
-        /// So many went in.
+        /// Number of items that went in.
         pushed: u64,
     },
     /// An item came out that was never pushed, or that was damaged.
@@ -134,7 +133,6 @@ pub struct Check {
 impl Check {
     /// Returns a check for items of `producers` producers. `in_order`: those of one producer come
     /// in order.
-    #[must_use]
     pub fn new(producers: usize, in_order: bool) -> Self {
         let last = vec![Numbers::default(); producers.div_ceil(NUMBERS)];
         Check { totals: Totals::default(), last, in_order, wrong: None }
@@ -167,7 +165,6 @@ impl Check {
 
     /// Returns the number of items that came out.
     #[inline]
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.totals.count
     }
@@ -212,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn each_item_once_is_right_whoever_gets_it() {
+    fn each_item_once_is_right_on_any_thread() {
         assert_eq!(judge(&[(0, 1), (1, 1), (0, 2), (1, 2)], &[]), Ok(4));
         assert_eq!(judge(&[(0, 1), (1, 2)], &[(1, 1), (0, 2)]), Ok(4));
     }

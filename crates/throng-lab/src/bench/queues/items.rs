@@ -9,13 +9,11 @@ const NUMBER_BITS: u32 = 48;
 pub const STOP: u64 = u64::MAX;
 
 /// Returns the value of the `number`-th item of a producer; numbers begin at 1.
-#[must_use]
 pub const fn value_of(producer: usize, number: u64) -> u64 {
     ((producer as u64) << NUMBER_BITS) | number
 }
 
 /// Returns the producer of an item with this value, and its number.
-#[must_use]
 pub const fn origin_of(value: u64) -> (usize, u64) {
     ((value >> NUMBER_BITS) as usize, value & ((1 << NUMBER_BITS) - 1))
 }

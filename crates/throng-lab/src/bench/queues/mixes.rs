@@ -37,7 +37,6 @@ pub enum Role {
 
 impl Role {
     /// Returns whether the role takes items out.
-    #[must_use]
     pub fn pops(self) -> bool {
         self != Role::Producer
     }
@@ -56,7 +55,6 @@ impl Mix {
     ];
 
     /// Returns the name, as typed on a command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Mix::Pairs => "pairs",
@@ -70,7 +68,6 @@ impl Mix {
     }
 
     /// Describes the workload, for the line above a table.
-    #[must_use]
     pub const fn in_words(self) -> &'static str {
         match self {
             Mix::Pairs => "every thread pushes one item and pops one, in turn",
@@ -89,7 +86,6 @@ impl Mix {
     }
 
     /// Returns the fewest threads it makes sense for.
-    #[must_use]
     pub const fn least_threads(self) -> usize {
         match self {
             Mix::Even | Mix::OneProducer | Mix::OneConsumer => 2,
@@ -99,7 +95,6 @@ impl Mix {
 
     /// Returns the role of each thread. Producers and consumers are mixed, so that not one half of
     /// the machine pushes to the other.
-    #[must_use]
     pub fn roles(self, threads: usize) -> Vec<Role> {
         let producers = match self {
             Mix::Pairs | Mix::Bursts | Mix::Large => return vec![Role::Both; threads],

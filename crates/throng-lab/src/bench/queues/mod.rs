@@ -14,7 +14,7 @@
 //! | `ending` | ends a run, also where threads never finish |
 //! | [`check`] | checks that every item came out exactly once |
 //! | [`summary`] | medians, and ours compared with the best of others |
-//! | [`report`] | tables, and every single number |
+//! | [`report`] | tables |
 
 pub(in crate::bench) mod brake;
 pub mod check;
@@ -33,18 +33,18 @@ pub mod seats;
 pub mod summary;
 
 use serde::Serialize;
-use throng_papers::output;
+use serde_json::{Value, json};
 
-use super::harness::in_turn;
+use super::harness::{Benchmark, in_turn};
 use super::latency::Latency;
 use super::setup::{Pinning, Setup};
 use super::window::Times;
 use crate::error::{self, Error};
 use mixes::Mix;
 use plan::QueuesPlan;
-use rows::Row;
+use rows::{REFERENCE, Row};
 use run::{Failure, Measured};
-use summary::Summary;
+use summary::Cell;
 
 /// One run of one queue.
 #[derive(Clone, Debug, Serialize)]
@@ -67,44 +67,58 @@ pub struct Sample {
     pub checked: u64,
 }
 
-/// Runs `throng bench queues`.
-///
-/// # Errors
-/// When a queue loses an item or panics, threads cannot be started or a result cannot be written.
-pub fn queues(mut plan: QueuesPlan) -> Result<(), Error> {
-    let pinning = Pinning::find();
-    let setup = Setup::look(&pinning);
-    let samples = measure_all(&plan, &pinning)?;
-    let summary = Summary::of(&plan, &samples);
-    let text = report::text(&plan, &setup, &summary);
-    let json = plan.json.take();
-    Ok(output::publish(&text, json, &report::record(&plan, &setup, &samples, &summary))?)
-}
+impl Benchmark for QueuesPlan {
+    type Sample = Sample;
+    type Cell = Cell;
 
-/// Runs everything.
-fn measure_all(plan: &QueuesPlan, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
-    let times = Times { warm_up: plan.time / 4, measure: plan.time };
-    let mut ballast = Vec::new();
-    let name = |&(mix, threads, row): &(Mix, usize, &Row)| {
-        format!("{}, {}, {}", row.name, mix.name(), error::count(threads))
-    };
-    let places: Vec<_> = plan.round().collect();
-    in_turn(plan.repetitions, &places, name, |&(mix, threads, row), repetition| {
-        let found = measure(row, mix, threads, times, plan.work_ns, pinning)?;
-        // Keeps some of the free memory, so that the next queue gets another address. The
-        // distance of a line from the cores depends on it.
-        ballast.push(Vec::<super::Line>::with_capacity(1 + ballast.len() % 7));
-        Ok(Some(Sample {
-            mix: mix.name(),
-            method: row.name,
-            threads,
-            repetition,
-            items: found.items,
-            seconds: found.seconds,
-            million_per_second: found.items as f64 / found.seconds.max(1e-9) / 1e6,
-            checked: found.checked,
-        }))
-    })
+    fn name(&self) -> &'static str {
+        "queues"
+    }
+
+    fn measure(&self, pinning: &Pinning) -> Result<Vec<Sample>, Error> {
+        let times = Times { warm_up: self.time / 4, measure: self.time };
+        let mut ballast = Vec::new();
+        let name = |&(mix, threads, row): &(Mix, usize, &Row)| {
+            format!("{}, {}, {}", row.name, mix.name(), error::count(threads))
+        };
+        let places: Vec<_> = self.round().collect();
+        in_turn(self.repetitions, &places, name, |&(mix, threads, row), repetition| {
+            let found = measure(row, mix, threads, times, self.work_ns, pinning)?;
+            // Keeps some of the free memory, so that the next queue gets another address. The
+            // distance of a line from the cores depends on it.
+            ballast.push(Vec::<super::Line>::with_capacity(1 + ballast.len() % 7));
+            Ok(Some(Sample {
+                mix: mix.name(),
+                method: row.name,
+                threads,
+                repetition,
+                items: found.items,
+                seconds: found.seconds,
+                million_per_second: found.items as f64 / found.seconds.max(1e-9) / 1e6,
+                checked: found.checked,
+            }))
+        })
+    }
+
+    fn cells(&self, samples: &[Sample]) -> Vec<Cell> {
+        summary::cells(self, samples)
+    }
+
+    fn text(&self, setup: &Setup, cells: &[Cell]) -> String {
+        report::text(self, setup, cells)
+    }
+
+    fn asked(&self, _: &[Cell]) -> Vec<(&'static str, Value)> {
+        let mixes: Vec<&str> = self.mixes.iter().map(|mix| mix.name()).collect();
+        vec![
+            ("reference", json!(REFERENCE)),
+            ("mixes", json!(mixes)),
+            ("threads", json!(self.threads)),
+            ("repetitions", json!(self.repetitions)),
+            ("milliseconds", json!(self.time.as_secs_f64() * 1e3)),
+            ("work_ns", json!(self.work_ns)),
+        ]
+    }
 }
 
 /// Makes one run of a new queue.

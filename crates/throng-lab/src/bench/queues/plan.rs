@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use throng_papers::output::JsonTarget;
-
 use super::mixes::Mix;
 use super::rows::Row;
 
@@ -23,8 +21,6 @@ pub struct QueuesPlan {
     /// Upper bound of a thread's random work before each push and each pop, in nanoseconds; the
     /// lower bound is 0.
     pub work_ns: u32,
-    /// Where single runs are written as JSON; already open.
-    pub json: Option<JsonTarget>,
 }
 
 impl QueuesPlan {

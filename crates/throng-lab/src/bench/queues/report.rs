@@ -1,24 +1,21 @@
-//! The tables, the sentences below them, and every single number.
+//! The tables and the sentences below them.
 
 use std::fmt::Write as _;
 
-use serde_json::json;
 use throng_papers::numbers::{counted, short};
 
-use super::Sample;
 use super::mixes::Mix;
 use super::plan::QueuesPlan;
-use super::rows::{Kind, REFERENCE};
-use super::summary::{Cell, Summary};
-use crate::bench::grid::{Grid, Row};
-use crate::bench::harness::Record;
+use super::rows::REFERENCE;
+use super::summary::{Cell, find};
+use crate::bench::Origin;
+use crate::bench::grid::{Grid, ratio};
 use crate::bench::noise;
 use crate::bench::setup::Setup;
 use crate::error::count;
 
 /// Returns the text for the terminal.
-#[must_use]
-pub fn text(plan: &QueuesPlan, setup: &Setup, summary: &Summary) -> String {
+pub fn text(plan: &QueuesPlan, setup: &Setup, cells: &[Cell]) -> String {
     let runs = counted(plan.repetitions as u64, "run");
     let ms = plan.time.as_millis();
     let mut text = format!("{}; each number from {runs} of {ms} ms\n", setup.in_words());
@@ -28,23 +25,19 @@ pub fn text(plan: &QueuesPlan, setup: &Setup, summary: &Summary) -> String {
     }
     for &mix in &plan.mixes {
         let _ = writeln!(text, "\n{}: {}\n", mix.name(), mix.in_words());
-        for block in grid(plan, mix, summary).blocks() {
+        for block in grid(plan, mix, cells).blocks() {
             let _ = writeln!(text, "{block}");
         }
-        for block in ours_grid(plan, mix, summary).iter().flat_map(Grid::blocks) {
+        for block in ours_grid(plan, mix, cells).iter().flat_map(Grid::blocks) {
             let _ = writeln!(text, "{block}");
         }
-        if let Some(line) = best_peers(mix, summary) {
+        if let Some(line) = best_peers(mix, cells) {
             let _ = writeln!(text, "{line}");
         }
     }
     let _ = writeln!(text, "\n{}", legend(plan, &runs));
-    if plan.repetitions > 1
-        && let Some(noise) = noise::in_words(spreads(summary))
-    {
-        let _ = writeln!(text, "spread    {noise}");
-    }
-    let worst = worst(plan, summary);
+    text += &noise::line(plan.repetitions, spreads(cells));
+    let worst = worst(plan, cells);
     if !worst.is_empty() {
         let _ = writeln!(text, "\n{worst}");
     }
@@ -55,52 +48,38 @@ pub fn text(plan: &QueuesPlan, setup: &Setup, summary: &Summary) -> String {
 fn table(
     plan: &QueuesPlan,
     mix: Mix,
-    summary: &Summary,
+    cells: &[Cell],
     labels: [&'static str; 2],
     pair: impl Fn(&Cell) -> [String; 2],
-    is_in: impl Fn(Kind) -> bool,
+    is_in: impl Fn(Origin) -> bool,
 ) -> Grid {
-    let threads = || plan.threads.iter().filter(|&&threads| threads >= mix.least_threads());
-    let row = |row: &super::rows::Row| {
-        let pair = |&threads| match summary.find(mix, row.name, threads) {
-            Some(cell) => pair(cell),
-            None => ["-", "-"].map(str::to_owned),
-        };
-        Row { name: row.name.to_owned(), pairs: threads().map(pair).collect(), last: None }
-    };
+    let threads: Vec<usize> =
+        plan.threads.iter().copied().filter(|&n| n >= mix.least_threads()).collect();
     // Leaves out a row that suits no number of threads.
     let rows = plan.rows.iter().filter(|row| {
-        is_in(row.kind) && threads().any(|&n| summary.find(mix, row.name, n).is_some())
+        is_in(row.origin) && threads.iter().any(|&n| find(cells, mix, row.name, n).is_some())
     });
-    Grid {
-        name: "queue",
-        heads: threads().map(|&threads| count(threads)).collect(),
-        labels,
-        last: None,
-        rows: rows.map(row).collect(),
-    }
+    Grid::by_threads("queue", labels, &threads, rows.map(|row| row.name), |name, threads| {
+        find(cells, mix, name, threads).map(&pair)
+    })
 }
 
-fn grid(plan: &QueuesPlan, mix: Mix, summary: &Summary) -> Grid {
+fn grid(plan: &QueuesPlan, mix: Mix, cells: &[Cell]) -> Grid {
     let pair = |cell: &Cell| [short(cell.million_per_second.median), ratio(cell.ratio)];
-    table(plan, mix, summary, ["M/s", "ratio"], pair, |_| true)
+    table(plan, mix, cells, ["M/s", "ratio"], pair, |_| true)
 }
 
 /// Returns the table of ours beside the best of others, or `None` where none of ours was measured.
-fn ours_grid(plan: &QueuesPlan, mix: Mix, summary: &Summary) -> Option<Grid> {
+fn ours_grid(plan: &QueuesPlan, mix: Mix, cells: &[Cell]) -> Option<Grid> {
     let pair = |cell: &Cell| [ratio(cell.of_best.map(|best| best.ratio)), ratio(cell.ratio)];
-    let grid = table(plan, mix, summary, ["of best", "ratio"], pair, |kind| kind == Kind::Ours);
+    let grid = table(plan, mix, cells, ["of best", "ratio"], pair, Origin::is_ours);
     (!grid.rows.is_empty()).then_some(grid)
 }
 
-fn ratio(ratio: Option<f64>) -> String {
-    ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}"))
-}
-
 /// Names the best of others on each number of threads.
-fn best_peers(mix: Mix, summary: &Summary) -> Option<String> {
-    let mut names: Vec<(usize, &str)> = summary
-        .cells()
+fn best_peers(mix: Mix, cells: &[Cell]) -> Option<String> {
+    let mut names: Vec<(usize, &str)> = cells
+        .iter()
         .filter(|cell| cell.mix == mix.name())
         .filter_map(|cell| Some((cell.threads, cell.of_best?.peer)))
         .collect();
@@ -117,25 +96,25 @@ fn legend(plan: &QueuesPlan, runs: &str) -> String {
          ratio     times crossbeam's ArrayQueue, in the same mix on the same number of threads\n\
          of best   times the fastest queue of others, likewise"
     );
-    if plan.rows.iter().any(|row| row.kind == Kind::Nothing) {
+    if plan.rows.iter().any(|row| row.origin == Origin::Nothing) {
         text += "\nnothing   no queue: what the loop, the items and the check take by themselves";
     }
     text
 }
 
-fn spreads(summary: &Summary) -> Vec<(f64, String)> {
+fn spreads(cells: &[Cell]) -> Vec<(f64, String)> {
     let spread = |cell: &Cell| {
         let name = format!("{}, {}, {}", cell.method, cell.mix, count(cell.threads));
         Some((cell.million_per_second.spread()?, name))
     };
-    summary.cells().filter_map(spread).collect()
+    cells.iter().filter_map(spread).collect()
 }
 
 /// Returns, for each of ours, the place where it is farthest behind the others.
-fn worst(plan: &QueuesPlan, summary: &Summary) -> String {
-    let ours = plan.rows.iter().filter(|row| row.kind == Kind::Ours);
+fn worst(plan: &QueuesPlan, cells: &[Cell]) -> String {
+    let ours = plan.rows.iter().filter(|row| row.origin.is_ours());
     let lines = ours.filter_map(|row| {
-        let mine = || summary.cells().filter(move |cell| cell.method == row.name);
+        let mine = || cells.iter().filter(move |cell| cell.method == row.name);
         let place = |cell: &Cell| format!("{}, {}", cell.mix, count(cell.threads));
         let of_best = mine().filter_map(|cell| Some((cell.of_best?, cell)));
         let (best, cell) = of_best.min_by(|a, b| a.0.ratio.total_cmp(&b.0.ratio))?;
@@ -153,25 +132,6 @@ fn worst(plan: &QueuesPlan, summary: &Summary) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns what is written for other programs.
-pub(super) fn record<'a>(
-    plan: &QueuesPlan,
-    setup: &'a Setup,
-    runs: &'a [Sample],
-    summary: &'a Summary,
-) -> Record<'a, Vec<&'a Cell>, Sample> {
-    let mixes: Vec<&str> = plan.mixes.iter().map(|mix| mix.name()).collect();
-    let asked = vec![
-        ("reference", json!(REFERENCE)),
-        ("mixes", json!(mixes)),
-        ("threads", json!(plan.threads)),
-        ("repetitions", json!(plan.repetitions)),
-        ("milliseconds", json!(plan.time.as_secs_f64() * 1e3)),
-        ("work_ns", json!(plan.work_ns)),
-    ];
-    Record { benchmark: "queues", setup, asked, summary: summary.cells().collect(), runs }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::summary::tests::{plan, sample};
@@ -186,7 +146,7 @@ mod tests {
             sample(Mix::Even, "queue", 2, 10.0),
             sample(Mix::Even, "queue-try", 2, 60.0),
         ];
-        let summary = Summary::of(&plan, &samples);
+        let cells = super::super::summary::cells(&plan, &samples);
         let expected = [
             "                 2 threads",
             "queue             M/s ratio",
@@ -196,18 +156,18 @@ mod tests {
             "seg-queue          40  2.00",
             "",
         ];
-        let blocks = grid(&plan, Mix::Even, &summary).blocks();
+        let blocks = grid(&plan, Mix::Even, &cells).blocks();
         assert_eq!(without_blanks(&blocks.concat()), without_blanks(&expected.join("\n")));
-        let ours = ours_grid(&plan, Mix::Even, &summary).unwrap().blocks().concat();
+        let ours = ours_grid(&plan, Mix::Even, &cells).unwrap().blocks().concat();
         assert!(without_blanks(&ours).ends_with("queue 0.25 0.50\nqueue-try 1.50 3.00"), "{ours}");
-        let best = best_peers(Mix::Even, &summary).unwrap();
+        let best = best_peers(Mix::Even, &cells).unwrap();
         assert_eq!(best, "best of others: seg-queue (2 threads)");
         assert_eq!(
-            worst(&plan, &summary).lines().next().unwrap(),
+            worst(&plan, &cells).lines().next().unwrap(),
             "queue is at worst 0.25 times the best of others (even, 2 threads: seg-queue), 0.50 \
              times array-queue (even, 2 threads)."
         );
-        assert_eq!(spreads(&summary).len(), 4);
+        assert_eq!(spreads(&cells).len(), 4);
     }
 
     /// Replaces several blanks by one.

@@ -18,32 +18,24 @@ use super::peers::{
 use super::run::{Failure, Measure, Measured, Order, run};
 use super::sampled::{Sample, sample};
 use super::seats::Exchange;
+use crate::bench::Origin;
 use crate::bench::latency::Latency;
 use crate::bench::setup::Pinning;
 use crate::bench::window::Times;
-
-/// The origin of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Of this library.
-    Ours,
-    /// Of another library.
-    Peer,
-    /// No queue.
-    Nothing,
-}
 
 /// A row of the table.
 #[derive(Clone, Copy)]
 pub struct Row {
     /// Its name, as typed on a command line.
     pub name: &'static str,
-    /// Its origin.
-    pub kind: Kind,
+    /// Whose it is.
+    pub origin: Origin,
+    /// The name to write in a program.
+    pub code: &'static str,
     /// Whether it is built with a bound.
     pub bounded: bool,
     /// Whether the items of a producer come out in order.
-    in_order: bool,
+    pub in_order: bool,
     /// Whether several threads can take items out.
     many_consumers: bool,
     /// Whether polling is measured. It is not where another row polls in the same way.
@@ -61,10 +53,15 @@ const ROOM: usize = 1024;
 
 impl Row {
     /// Returns the row of a queue with its types for small and large items.
-    fn of<S: Exchange<u64>, L: Exchange<Large>>(name: &'static str, bounded: bool) -> Self {
+    fn of<S: Exchange<u64>, L: Exchange<Large>>(
+        name: &'static str,
+        code: &'static str,
+        bounded: bool,
+    ) -> Self {
         Row {
             name,
-            kind: Kind::Peer,
+            origin: Origin::Peer,
+            code,
             bounded,
             in_order: true,
             many_consumers: true,
@@ -76,14 +73,13 @@ impl Row {
     }
 
     /// Returns whether this mix can be measured on `threads` threads, and says something new.
-    #[must_use]
     pub fn suits(&self, mix: Mix, threads: usize) -> bool {
         let consumers = || mix.roles(threads).iter().filter(|role| role.pops()).count();
         threads >= mix.least_threads()
             && (self.many_consumers || consumers() == 1)
-            && match self.kind {
-                Kind::Nothing => matches!(mix, Mix::Pairs | Mix::Bursts | Mix::Large),
-                Kind::Ours | Kind::Peer => self.polls || mix != Mix::Empty,
+            && match self.origin {
+                Origin::Nothing => matches!(mix, Mix::Pairs | Mix::Bursts | Mix::Large),
+                _ => self.polls || mix != Mix::Empty,
             }
     }
 
@@ -143,46 +139,81 @@ const UNBOUNDED: bool = false;
 ///   first ring then puts its item there when the ring has been emptied and left behind;
 /// - `wcq` 0.1 wants the numbers of threads and items as types, a registration of every thread that
 ///   is never given back, and items that can be compared.
-#[must_use]
 pub fn all() -> Vec<Row> {
     /// `Row::of` for a type with one parameter, the item.
     macro_rules! row {
-        ($queue:ident, $name:expr, $bounded:expr) => {
-            Row::of::<$queue<u64>, $queue<Large>>($name, $bounded)
+        ($queue:ident, $name:expr, $code:expr, $bounded:expr) => {
+            Row::of::<$queue<u64>, $queue<Large>>($name, $code, $bounded)
         };
     }
-    let ours = |row: Row| Row { kind: Kind::Ours, ..row };
+    let ours = |row: Row| Row { origin: Origin::Ours, ..row };
+    let tried = |row: Row| Row { origin: Origin::OursTried, ..row };
+    let method = |row: Row| Row { origin: Origin::Method, ..row };
     // It polls in the same way as the row `-try`.
-    let waiting = |row: Row| Row { polls: false, ..ours(row) };
+    let waiting = |row: Row| Row { polls: false, ..row };
     let one_consumer = |row: Row| Row { many_consumers: false, ..row };
     vec![
-        row!(ArrayQueue, REFERENCE, BOUNDED),
-        waiting(row!(Queue, "queue", BOUNDED)),
-        ours(row!(Tried, "queue-try", BOUNDED)),
-        waiting(row!(Queue, "queue-unbounded", UNBOUNDED)),
-        ours(row!(Tried, "queue-unbounded-try", UNBOUNDED)),
-        ours(row!(Channel, "channel", BOUNDED)),
-        ours(row!(Channel, "channel-unbounded", UNBOUNDED)),
-        Row { in_order: false, ..ours(row!(Pool, "pool", UNBOUNDED)) },
-        Row { in_order: false, ..ours(row!(Rsu, "rsu", UNBOUNDED)) },
-        waiting(row!(Jobs, "job-queue", BOUNDED)),
-        Row { in_order: false, ..row!(Deques, "crossbeam-deque", UNBOUNDED) },
-        row!(SegQueue, "seg-queue", UNBOUNDED),
-        row!(CrossbeamChannel, "crossbeam-bounded", BOUNDED),
-        row!(CrossbeamChannel, "crossbeam-unbounded", UNBOUNDED),
-        row!(Flume, "flume-bounded", BOUNDED),
-        row!(Flume, "flume-unbounded", UNBOUNDED),
-        row!(Kanal, "kanal-bounded", BOUNDED),
-        row!(Kanal, "kanal-unbounded", UNBOUNDED),
-        row!(ConcurrentQueue, "concurrent-bounded", BOUNDED),
-        row!(ConcurrentQueue, "concurrent-unbounded", UNBOUNDED),
-        one_consumer(row!(StandardBounded, "std-bounded", BOUNDED)),
-        one_consumer(row!(StandardUnbounded, "std-unbounded", UNBOUNDED)),
-        row!(AllocBoundedQueue, "scq", BOUNDED),
-        row!(LPRQueue, "lprq", UNBOUNDED),
-        row!(FAAAQueue, "faaa", UNBOUNDED),
-        row!(Locked, "mutex-deque", UNBOUNDED),
-        Row { kind: Kind::Nothing, ..Row::of::<Nothing, Nothing>("nothing", UNBOUNDED) },
+        row!(ArrayQueue, REFERENCE, "crossbeam_queue::ArrayQueue", BOUNDED),
+        waiting(ours(row!(Queue, "queue", "throng::Queue::bounded", BOUNDED))),
+        tried(row!(Tried, "queue-try", "throng::Queue::bounded, try_push and try_pop", BOUNDED)),
+        waiting(ours(row!(Queue, "queue-unbounded", "throng::Queue::unbounded", UNBOUNDED))),
+        tried(row!(
+            Tried,
+            "queue-unbounded-try",
+            "throng::Queue::unbounded, try_push and try_pop",
+            UNBOUNDED
+        )),
+        ours(row!(Channel, "channel", "throng::channel::bounded", BOUNDED)),
+        ours(row!(Channel, "channel-unbounded", "throng::channel::unbounded", UNBOUNDED)),
+        Row { in_order: false, ..ours(row!(Pool, "pool", "throng::Pool", UNBOUNDED)) },
+        Row {
+            in_order: false,
+            ..method(row!(Rsu, "rsu", "throng::structures::pool::Rsu", UNBOUNDED))
+        },
+        waiting(method(row!(Jobs, "job-queue", "throng::structures::pool::JobQueue", BOUNDED))),
+        Row {
+            in_order: false,
+            ..row!(Deques, "crossbeam-deque", "crossbeam_deque::Worker", UNBOUNDED)
+        },
+        row!(SegQueue, "seg-queue", "crossbeam_queue::SegQueue", UNBOUNDED),
+        row!(CrossbeamChannel, "crossbeam-bounded", "crossbeam_channel::bounded", BOUNDED),
+        row!(CrossbeamChannel, "crossbeam-unbounded", "crossbeam_channel::unbounded", UNBOUNDED),
+        row!(Flume, "flume-bounded", "flume::bounded", BOUNDED),
+        row!(Flume, "flume-unbounded", "flume::unbounded", UNBOUNDED),
+        row!(Kanal, "kanal-bounded", "kanal::bounded", BOUNDED),
+        row!(Kanal, "kanal-unbounded", "kanal::unbounded", UNBOUNDED),
+        row!(
+            ConcurrentQueue,
+            "concurrent-bounded",
+            "concurrent_queue::ConcurrentQueue::bounded",
+            BOUNDED
+        ),
+        row!(
+            ConcurrentQueue,
+            "concurrent-unbounded",
+            "concurrent_queue::ConcurrentQueue::unbounded",
+            UNBOUNDED
+        ),
+        one_consumer(row!(
+            StandardBounded,
+            "std-bounded",
+            "std::sync::mpsc::sync_channel",
+            BOUNDED
+        )),
+        one_consumer(row!(
+            StandardUnbounded,
+            "std-unbounded",
+            "std::sync::mpsc::channel",
+            UNBOUNDED
+        )),
+        row!(AllocBoundedQueue, "scq", "lfqueue::AllocBoundedQueue", BOUNDED),
+        row!(LPRQueue, "lprq", "lprq_rs::LPRQueue", UNBOUNDED),
+        row!(FAAAQueue, "faaa", "faaa_queue::FAAAQueue", UNBOUNDED),
+        row!(Locked, "mutex-deque", "Mutex<VecDeque>", UNBOUNDED),
+        Row {
+            origin: Origin::Nothing,
+            ..Row::of::<Nothing, Nothing>("nothing", "nothing", UNBOUNDED)
+        },
     ]
 }
 

@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_holds_nobody_up_for_ever() {
+    fn a_full_queue_delays_no_thread_for_ever() {
         let pinning = Pinning::find();
         for mix in [Mix::Even, Mix::OneProducer, Mix::OneConsumer, Mix::Pairs] {
             let order = Order { room: Some(8), ..order(mix, 4, &pinning) };

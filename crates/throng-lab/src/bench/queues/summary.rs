@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::Sample;
 use super::mixes::Mix;
 use super::plan::QueuesPlan;
-use super::rows::{Kind, REFERENCE};
+use super::rows::REFERENCE;
+use crate::bench::Origin;
 use crate::bench::stats::Stats;
 
 /// The results of all repetitions of one queue in one mix on one number of threads.
@@ -37,60 +38,46 @@ pub struct OfBest {
     pub ratio: f64,
 }
 
-/// All cells.
-#[derive(Clone, Debug)]
-pub struct Summary(Vec<Cell>);
-
-impl Summary {
-    /// Sums up the samples of a plan.
-    #[must_use]
-    pub fn of(plan: &QueuesPlan, samples: &[Sample]) -> Self {
-        let cell = |(mix, threads, row): (Mix, usize, &super::rows::Row)| {
-            let same =
-                |s: &&Sample| s.mix == mix.name() && s.method == row.name && s.threads == threads;
-            let rates = samples.iter().filter(same).map(|sample| sample.million_per_second);
-            let million_per_second = Stats::of(rates)?;
-            let (mix, method) = (mix.name(), row.name);
-            Some(Cell { mix, method, threads, million_per_second, ratio: None, of_best: None })
-        };
-        let mut cells: Vec<Cell> = plan.round().filter_map(cell).collect();
-        let compared: Vec<_> = cells.iter().map(|cell| compare(plan, cell, &cells)).collect();
-        for (cell, (ratio, of_best)) in cells.iter_mut().zip(compared) {
-            (cell.ratio, cell.of_best) = (ratio, of_best);
-        }
-        Summary(cells)
+/// Sums up the samples of a plan: mix by mix, in each by the number of threads.
+pub fn cells(plan: &QueuesPlan, samples: &[Sample]) -> Vec<Cell> {
+    let cell = |(mix, threads, row): (Mix, usize, &super::rows::Row)| {
+        let same =
+            |s: &&Sample| s.mix == mix.name() && s.method == row.name && s.threads == threads;
+        let rates = samples.iter().filter(same).map(|sample| sample.million_per_second);
+        let million_per_second = Stats::of(rates)?;
+        let (mix, method) = (mix.name(), row.name);
+        Some(Cell { mix, method, threads, million_per_second, ratio: None, of_best: None })
+    };
+    let mut cells: Vec<Cell> = plan.round().filter_map(cell).collect();
+    let compared: Vec<_> = cells.iter().map(|cell| compare(plan, cell, &cells)).collect();
+    for (cell, (ratio, of_best)) in cells.iter_mut().zip(compared) {
+        (cell.ratio, cell.of_best) = (ratio, of_best);
     }
+    cells
+}
 
-    /// Returns all cells, mix by mix, in each by the number of threads.
-    pub fn cells(&self) -> impl Iterator<Item = &Cell> {
-        self.0.iter()
-    }
-
-    /// Returns the cell of this queue, where it was measured.
-    #[must_use]
-    pub fn find(&self, mix: Mix, method: &str, threads: usize) -> Option<&Cell> {
-        let is = |cell: &&Cell| {
-            cell.mix == mix.name() && cell.method == method && cell.threads == threads
-        };
-        self.0.iter().find(is)
-    }
+/// Returns the cell of this queue, where it was measured.
+pub fn find<'a>(cells: &'a [Cell], mix: Mix, method: &str, threads: usize) -> Option<&'a Cell> {
+    let is =
+        |cell: &&Cell| cell.mix == mix.name() && cell.method == method && cell.threads == threads;
+    cells.iter().find(is)
 }
 
 /// Compares a cell with the reference, and one of ours with the best of others.
 fn compare(plan: &QueuesPlan, cell: &Cell, all: &[Cell]) -> (Option<f64>, Option<OfBest>) {
     let here = || all.iter().filter(|other| other.mix == cell.mix && other.threads == cell.threads);
-    let is = |cell: &Cell, kind: Kind| {
-        plan.rows.iter().any(|row| row.name == cell.method && row.kind == kind)
+    let is_of = |cell: &Cell, is_wanted: fn(Origin) -> bool| {
+        plan.rows.iter().any(|row| row.name == cell.method && is_wanted(row.origin))
     };
     let times = |other: &Cell| {
         let median = other.million_per_second.median;
         (median > 0.0).then(|| cell.million_per_second.median / median)
     };
     let ratio = here().find(|other| other.method == REFERENCE).and_then(times);
-    if !is(cell, Kind::Ours) {
+    if !is_of(cell, Origin::is_ours) {
         return (ratio, None);
     }
-    let peers = here().filter(|other| is(other, Kind::Peer));
+    let peers = here().filter(|other| is_of(other, |origin| origin == Origin::Peer));
     let best =
         peers.max_by(|a, b| a.million_per_second.median.total_cmp(&b.million_per_second.median));
     let of_best = best.and_then(|best| {
@@ -118,7 +105,6 @@ pub(super) mod tests {
             repetitions: 5,
             time: Duration::from_millis(100),
             work_ns: 0,
-            json: None,
         }
     }
 
@@ -152,14 +138,14 @@ pub(super) mod tests {
             sample(Mix::Pairs, "nothing", 2, 999.0),
             sample(Mix::Pairs, "array-queue", 1, 80.0),
         ];
-        let summary = Summary::of(&plan("pairs"), &samples);
-        let queue = summary.find(Mix::Pairs, "queue", 2).unwrap();
+        let cells = cells(&plan("pairs"), &samples);
+        let queue = find(&cells, Mix::Pairs, "queue", 2).unwrap();
         assert_eq!(queue.ratio, Some(0.5));
         let best = OfBest { peer: "seg-queue", million_per_second: 40.0, ratio: 0.25 };
         assert_eq!(queue.of_best, Some(best));
-        let peer = summary.find(Mix::Pairs, "seg-queue", 2).unwrap();
+        let peer = find(&cells, Mix::Pairs, "seg-queue", 2).unwrap();
         assert_eq!((peer.ratio, peer.of_best), (Some(2.0), None));
-        assert!(summary.find(Mix::Pairs, "queue", 1).is_none(), "not measured");
-        assert_eq!(summary.cells().count(), 5);
+        assert!(find(&cells, Mix::Pairs, "queue", 1).is_none(), "not measured");
+        assert_eq!(cells.len(), 5);
     }
 }

@@ -26,7 +26,6 @@ pub struct Cost {
 
 impl Cost {
     /// Returns the sum of both.
-    #[must_use]
     pub fn sum_ns(self) -> u64 {
         self.new_ns + self.first_ns
     }
@@ -52,7 +51,6 @@ pub const OURS: &str = "throng";
 const ROOM: usize = 16;
 
 /// Returns all cases. Those of one structure stand together, the reference first.
-#[must_use]
 pub fn all() -> Vec<Case> {
     let case = |structure, method, run| Case { structure, method, run };
     vec![

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`plan`] | what is measured, and how |
 //! | [`cases`] | what is made and used once |
-//! | [`report`] | the table, and every single number |
+//! | [`report`] | the table |
 
 pub mod cases;
 pub mod plan;
@@ -17,17 +17,18 @@ pub mod report;
 use std::time::Duration;
 
 use serde::Serialize;
-use throng_papers::output;
+use serde_json::{Value, json};
 
 use super::beside::laps::say;
 use super::beside::part::unknown;
 use super::beside::process::{self, Ended};
 use super::beside::this_program;
-use super::harness::in_turn;
+use super::harness::{Benchmark, in_turn};
 use super::setup::{Pinning, Setup};
 use crate::error::Error;
-use cases::{Case, Cost};
+use cases::{Case, Cost, REFERENCE};
 use plan::StartPlan;
+use report::Cell;
 
 /// One process.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -43,35 +44,45 @@ pub struct Sample {
     pub cost: Cost,
 }
 
-/// Runs `throng bench start`.
-///
-/// # Errors
-/// When processes cannot be started, one fails, or a result cannot be written.
-pub fn start(mut plan: StartPlan) -> Result<(), Error> {
-    let setup = Setup::look(&Pinning::none());
-    let samples = measure_all(&plan)?;
-    let cells = report::cells(&plan, &samples);
-    let text = report::text(&plan, &setup, &cells);
-    if let Some(csv) = &plan.csv {
-        csv.write(&report::csv(&samples))?;
-    }
-    let json = plan.json.take();
-    Ok(output::publish(&text, json, &report::record(&plan, &setup, &samples, &cells))?)
-}
+impl Benchmark for StartPlan {
+    type Sample = Sample;
+    type Cell = Cell;
 
-/// Runs all cases.
-fn measure_all(plan: &StartPlan) -> Result<Vec<Sample>, Error> {
-    let name = |case: &Case| case.structure.to_owned();
-    in_turn(plan.repetitions, &plan.cases, name, |&case, repetition| {
-        let Case { structure, method, .. } = case;
-        Ok(Some(Sample { structure, method, repetition, cost: measure(case)? }))
-    })
+    const COLUMNS: &[&str] = &["structure", "method", "repetition", "new_ns", "first_ns"];
+
+    fn pinning(&self) -> Pinning {
+        Pinning::none()
+    }
+
+    fn name(&self) -> &'static str {
+        "start"
+    }
+
+    fn measure(&self, _: &Pinning) -> Result<Vec<Sample>, Error> {
+        let name = |case: &Case| case.structure.to_owned();
+        in_turn(self.repetitions, &self.cases, name, |&case, repetition| {
+            let Case { structure, method, .. } = case;
+            Ok(Some(Sample { structure, method, repetition, cost: first_use(case)? }))
+        })
+    }
+
+    fn cells(&self, samples: &[Sample]) -> Vec<Cell> {
+        report::cells(self, samples)
+    }
+
+    fn text(&self, setup: &Setup, cells: &[Cell]) -> String {
+        report::text(self, setup, cells)
+    }
+
+    fn asked(&self, _: &[Cell]) -> Vec<(&'static str, Value)> {
+        vec![("reference", json!(REFERENCE)), ("repetitions", json!(self.repetitions))]
+    }
 }
 
 /// Longest time of a process, unless its threads wait for ever.
 const LIMIT: Duration = Duration::from_secs(30);
 
-fn measure(case: Case) -> Result<Cost, Error> {
+fn first_use(case: Case) -> Result<Cost, Error> {
     let mut command = this_program()?;
     command.args(["part", "start", case.structure, case.method]);
     match process::run(&mut command, LIMIT, || {})? {

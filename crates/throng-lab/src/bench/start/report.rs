@@ -1,16 +1,14 @@
-//! The table, the sentence below it, and every single number.
+//! The table and the sentence below it.
 
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use serde_json::json;
 use throng_papers::numbers::{counted, short};
 use throng_papers::table::{Align, aligned};
 
 use super::Sample;
 use super::cases::{Case, Cost, OURS, REFERENCE};
 use super::plan::StartPlan;
-use crate::bench::harness::Record;
 use crate::bench::latency::Recorder;
 use crate::bench::setup::Setup;
 use crate::bench::stats::Stats;
@@ -38,7 +36,6 @@ pub struct Cell {
 }
 
 /// Sums up the samples.
-#[must_use]
 pub fn cells(plan: &StartPlan, samples: &[Sample]) -> Vec<Cell> {
     let cells = plan.cases.iter().filter_map(|case| cell(case, samples));
     let mut cells: Vec<Cell> = cells.collect();
@@ -71,7 +68,6 @@ fn cell(case: &Case, samples: &[Sample]) -> Option<Cell> {
 }
 
 /// Returns the text for the terminal.
-#[must_use]
 pub fn text(plan: &StartPlan, setup: &Setup, cells: &[Cell]) -> String {
     let processes = counted(plan.repetitions as u64, "fresh process");
     let processes = processes.replace("processs", "processes");
@@ -114,35 +110,10 @@ fn table(cells: &[Cell]) -> String {
     aligned(&rows, &aligns)
 }
 
-/// Returns what is written for other programs.
-pub(super) fn record<'a>(
-    plan: &StartPlan,
-    setup: &'a Setup,
-    runs: &'a [Sample],
-    summary: &'a [Cell],
-) -> Record<'a, &'a [Cell], Sample> {
-    let asked = vec![("reference", json!(REFERENCE)), ("repetitions", json!(plan.repetitions))];
-    Record { benchmark: "start", setup, asked, summary, runs }
-}
-
-/// Returns every process as CSV.
-pub(super) fn csv(samples: &[Sample]) -> String {
-    let row = |sample: &Sample| {
-        vec![
-            sample.structure.to_owned(),
-            sample.method.to_owned(),
-            sample.repetition.to_string(),
-            sample.cost.new_ns.to_string(),
-            sample.cost.first_ns.to_string(),
-        ]
-    };
-    let rows: Vec<Vec<String>> = samples.iter().map(row).collect();
-    throng_papers::csv::csv(&["structure", "method", "repetition", "new_ns", "first_ns"], &rows)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::harness::Benchmark;
     use crate::bench::setup::Pinning;
     use crate::bench::start::cases;
 
@@ -155,7 +126,7 @@ mod tests {
     fn ours_are_compared_with_the_reference() {
         let mut cases = cases::all();
         cases.retain(|case| case.structure == "counter");
-        let plan = StartPlan { cases, repetitions: 200, json: None, csv: None };
+        let plan = StartPlan { cases, repetitions: 200 };
         let samples = [
             sample(REFERENCE, 100, 900),
             sample(OURS, 1_000, 500),
@@ -174,6 +145,6 @@ mod tests {
         let text = text(&plan, &Setup::look(&Pinning::none()), &cells);
         assert!(text.contains("from 200 fresh processes\n"), "{text}");
         assert!(text.ends_with("counter costs 62 us more than std's: above 50 us.\n"), "{text}");
-        assert!(csv(&samples).contains("\ncounter,throng,0,60000,3000\n"));
+        assert!(plan.csv(&samples).contains("\ncounter,throng,0,60000,3000\n"));
     }
 }

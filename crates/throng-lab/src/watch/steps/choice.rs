@@ -35,7 +35,6 @@ pub enum Structure {
 
 impl Structure {
     /// Returns every structure.
-    #[must_use]
     pub fn all() -> Vec<Structure> {
         let counters = counter::methods::<Sim>();
         let barriers = barrier::methods::<Sim>();
@@ -64,7 +63,6 @@ impl Structure {
     }
 
     /// Returns its kind, which is its key in an address.
-    #[must_use]
     pub fn kind(self) -> &'static str {
         match self {
             Structure::Counter(_) => "counter",
@@ -73,7 +71,6 @@ impl Structure {
     }
 
     /// Returns its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Structure::Counter(name) | Structure::Barrier(name) => name,
@@ -81,7 +78,6 @@ impl Structure {
     }
 
     /// Returns what it is, in one line, and the paper that it is from.
-    #[must_use]
     pub fn about(self) -> (&'static str, &'static str) {
         let found = match self {
             Structure::Counter(name) => counter::methods::<Sim>()
@@ -97,7 +93,6 @@ impl Structure {
     }
 
     /// Returns whether it changes its shape with the load.
-    #[must_use]
     pub fn changes_shape(self) -> bool {
         matches!(self, Structure::Counter(name)
             if name == "reactive" || name == "counter" || name.starts_with("self-tuning"))

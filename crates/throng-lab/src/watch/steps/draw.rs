@@ -33,7 +33,6 @@ pub enum Form {
 }
 
 /// Returns the drawing of a moment.
-#[must_use]
 pub fn svg(moment: &Moment<'_>, layout: &Layout, form: Form) -> String {
     let Layout { width, height, .. } = *layout;
     let head = if form == Form::File { HEAD } else { 0.0 };
@@ -439,7 +438,6 @@ fn moods(moment: &Moment<'_>) -> HashMap<u64, String> {
 }
 
 /// Returns the colour of a processor: hues as far apart as can be, dark enough for white letters.
-#[must_use]
 pub fn colour(id: usize) -> String {
     let hue = (id as f64 * 137.508 + 210.0) % 360.0;
     let lightness = if id.is_multiple_of(2) { 0.42 } else { 0.36 };

@@ -46,7 +46,6 @@ pub struct Shown {
 
 impl Look {
     /// Returns what to show for a value; `None` is a word that no processor uses in this run.
-    #[must_use]
     pub fn show(self, value: Option<u64>) -> Shown {
         let plain = |text: String, is_on| Shown { text, is_on, processor: None };
         let Some(value) = value else { return plain("\u{2013}".to_owned(), false) };

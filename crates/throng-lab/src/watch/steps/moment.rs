@@ -54,7 +54,6 @@ pub struct Moment<'a> {
 
 impl<'a> Moment<'a> {
     /// Returns the state after step `step`, or after the last one.
-    #[must_use]
     pub fn of(recording: &'a Recording, step: usize) -> Self {
         let step = step.min(recording.last());
         let mut values = vec![None; recording.words.len()];
@@ -70,13 +69,11 @@ impl<'a> Moment<'a> {
     }
 
     /// Returns the step itself, if there are any.
-    #[must_use]
     pub fn now(&self) -> Option<&'a Step> {
         self.recording.steps.get(self.step)
     }
 
     /// Returns the value of a word.
-    #[must_use]
     pub fn value(&self, word: usize) -> Option<u64> {
         self.values[word]
     }

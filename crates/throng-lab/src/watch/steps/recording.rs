@@ -60,13 +60,11 @@ pub struct Step {
 
 impl Step {
     /// Returns the value of the word afterwards.
-    #[must_use]
     pub fn value(&self) -> u64 {
         self.written.unwrap_or(self.found)
     }
 
     /// Returns the time that it took.
-    #[must_use]
     pub fn cost(&self) -> u64 {
         self.time - self.issued
     }
@@ -239,19 +237,16 @@ impl Recording {
     }
 
     /// Returns the number of the last step.
-    #[must_use]
     pub fn last(&self) -> usize {
         self.steps.len().saturating_sub(1)
     }
 
     /// Returns the next step of the same processor.
-    #[must_use]
     pub fn next_of(&self, step: usize) -> Option<usize> {
         self.next[step]
     }
 
     /// Returns whether `step` is the last of its call.
-    #[must_use]
     pub fn ends_call(&self, step: usize) -> bool {
         let call = self.steps[step].call;
         self.calls[call].end.is_some()
@@ -259,7 +254,6 @@ impl Recording {
     }
 
     /// Returns the name of a word, as it is told in sentences.
-    #[must_use]
     pub fn name_of(&self, word: usize) -> String {
         let Word { name, index, .. } = &self.words[word];
         index.map_or_else(|| (*name).to_owned(), |index| format!("{name} {index}"))

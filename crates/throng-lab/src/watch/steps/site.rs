@@ -42,13 +42,11 @@ pub struct StepSite {
 
 impl StepSite {
     /// Returns a page that shows a step of a run at first.
-    #[must_use]
     pub fn new(usual: Choice, usual_step: usize, loopback: bool) -> Self {
         StepSite { usual, usual_step, loopback, kept: Mutex::default() }
     }
 
     /// Returns the address of a step of the usual run, behind the host.
-    #[must_use]
     pub fn address(&self) -> String {
         format!("/?{}&step={}", self.usual, self.usual_step)
     }

@@ -9,7 +9,6 @@ use super::moment::{Doing, Moment};
 use super::recording::{Recording, Step};
 
 /// Returns a sentence about the step of a moment.
-#[must_use]
 pub fn sentence(moment: &Moment<'_>, layout: &Layout) -> String {
     let Some(step) = moment.now() else { return "Nothing happens.".to_owned() };
     let recording = moment.recording;
@@ -33,7 +32,6 @@ pub fn sentence(moment: &Moment<'_>, layout: &Layout) -> String {
 }
 
 /// Returns the processors whose wait the step of a moment ends.
-#[must_use]
 pub fn woken(moment: &Moment<'_>) -> Vec<usize> {
     let Some(step) = moment.now().filter(|step| step.written.is_some()) else { return Vec::new() };
     let steps = &moment.recording.steps;
@@ -51,7 +49,6 @@ pub fn woken(moment: &Moment<'_>) -> Vec<usize> {
 }
 
 /// Returns the steps at which something happens that a reader looks for: tokens meet, nodes fold or unfold, members wake.
-#[must_use]
 pub fn events(recording: &Recording) -> Vec<usize> {
     let is_event = |step: &Step| {
         let word = &recording.words[step.word];
@@ -183,7 +180,6 @@ fn is_locked_toggle(recording: &Recording, index: usize) -> bool {
 
 /// Returns the time for which a caller of the reactive tree waited for a counter's lock, at the step that uses the number
 /// under it. `None` if the lock was taken for another purpose.
-#[must_use]
 pub fn waited(recording: &Recording, at: usize) -> Option<u64> {
     let step = &recording.steps[at];
     let name = |other: &Step| recording.words[other.word].name;

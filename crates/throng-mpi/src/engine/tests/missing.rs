@@ -32,7 +32,7 @@ impl<P: Part> Cluster<P> {
 }
 
 #[test]
-fn a_caller_is_told_of_a_rank_that_it_does_not_know_itself() {
+fn a_caller_gets_the_error_of_a_rank_that_it_does_not_watch() {
     for kind in KINDS {
         for (waits, stopped) in [(0, 39), (39, 0), (7, 8), (20, 3)] {
             let mut cluster = Cluster::barrier(kind, RANKS);
@@ -63,7 +63,7 @@ fn a_caller_is_told_of_a_rank_that_it_does_not_know_itself() {
 }
 
 #[test]
-fn a_wait_that_is_over_soon_asks_nobody() {
+fn a_short_wait_asks_no_rank() {
     for kind in KINDS {
         let mut cluster = Cluster::barrier(kind, RANKS);
         // Long after the ranks have last heard of each other.

@@ -2,9 +2,7 @@
 
 use super::messages::{Best, SIZES, SMALL, Size, best, larger_networks, setting, with_choice};
 use super::*;
-use crate::figures::claim::Claim;
 use crate::figures::networks::{self, Better, NetworkRow, ahead, named};
-use crate::numbers::short;
 use crate::workloads::messages::Network;
 
 /// Smallest ratio for "by far the best" and "substantially". The paper calls a lead of 35 %
@@ -55,7 +53,7 @@ pub(super) fn findings_of(
     network: Network,
     claims: impl Fn(&Compared) -> Result<Vec<Claim>, Error>,
 ) -> Result<Findings, Error> {
-    let mut all = Findings { setup: String::new(), panels: Vec::new(), claims: Vec::new() };
+    let mut all = Findings::default();
     let mut setups = Vec::new();
     for size in &SIZES {
         let compared = compare(lab, figure, network, 0, size)?;
@@ -87,14 +85,14 @@ impl Compared {
         vec![
             networks::panel(
                 self.size.title(lab, "latency"),
-                networks::clients_axis(),
+                processors_axis(),
                 networks::latency_axis(Scale::Linear),
                 self.latencies.clone(),
             ),
             networks::panel(
                 self.size.title(lab, "throughput"),
-                networks::clients_axis(),
-                networks::throughput_axis(),
+                processors_axis(),
+                throughput_axis(),
                 self.throughputs.clone(),
             ),
         ]

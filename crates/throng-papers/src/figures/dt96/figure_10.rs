@@ -2,9 +2,7 @@
 //! and irregularly.
 
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
-use crate::numbers::short;
+use crate::figures::curve::highest;
 
 const WORK: u32 = 1000;
 /// The parallel counters, which the paper's discussion of this figure is about.
@@ -58,13 +56,9 @@ fn unaffected(lab: &Lab, curves: &[Curve], busy: &[Curve]) -> Claim {
         ),
     );
     let (tree, busy) = (named(curves, &DTREE), named(busy, &DTREE));
-    let ratio = |x: f64| Some((tree.at(x)? / busy.at(x)?, x));
-    let ratios = tree.between(SEVERAL, MOST).into_iter().filter_map(|point| ratio(point.x));
-    let Some((worst, x)) = ratios.max_by(|a, b| a.0.total_cmp(&b.0)) else {
-        return claim;
-    };
-    let measured = format!("at worst {worst:.2} times (P = {x})");
-    claim.judged(measured, lab.judge(worst <= UNAFFECTED))
+    let Some(worst) = highest(&tree.over(busy).between(SEVERAL, MOST)) else { return claim };
+    let measured = format!("at worst {:.2} times (P = {})", worst.y, worst.x);
+    claim.judged(measured, lab.judge(worst.y <= UNAFFECTED))
 }
 
 fn grows(lab: &Lab, curve: &Curve) -> Claim {

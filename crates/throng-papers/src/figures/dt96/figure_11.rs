@@ -2,8 +2,6 @@
 //! in pairs for each that passed the toggle.
 
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 use crate::figures::curve::LinearFit;
 
 const WORK: u32 = 0;

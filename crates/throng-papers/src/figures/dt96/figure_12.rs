@@ -1,8 +1,6 @@
 //! DT96 Figure 12: trees of several widths, by the number of processors.
 
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 use crate::workloads::trees;
 
 const WORK: u32 = 0;
@@ -32,9 +30,8 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         ranges_grow(lab, range, &of_paper).because(PRISMS),
         ranges_grow(lab, &format!("(other prisms) {range}"), &halving),
     ];
-    let panel = |title: &str, series| Panel {
-        title: title.to_owned(),
-        ..Panel::new(processors_axis(), throughput_axis(), series)
+    let panel = |title: &str, series| {
+        Panel::new(processors_axis(), throughput_axis(), series).titled(title)
     };
     Ok(Findings {
         setup: setup(lab, WORK),

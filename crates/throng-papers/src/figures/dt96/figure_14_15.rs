@@ -6,12 +6,9 @@
 //! are processors. There are never more jobs than processors, so a producer never waits for room.
 
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 use crate::figures::pools::{
     self, PoolRow, Setting, calls_a_job_cycles, elapsed, fastest, misses_a_job, times,
 };
-use crate::numbers::short;
 use crate::workloads::jobs::{JobsMeasured, PoolChoice, Workload};
 
 /// Jobs of 2000 queue operations: each job is put in once and taken out once.
@@ -48,10 +45,10 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         let curves: Vec<Curve> = rows.iter().map(|row| row.curve(elapsed)).collect();
         claims.push(is_faster(lab, work, papers, &curves).because(why(&rows, &curves, work)));
         claims.push(network_beats_combining(lab, work, &curves).because(as_slow(&rows, work)));
-        panels.push(Panel {
-            title: format!("work {work}"),
-            ..Panel::new(pools::processors_axis(), pools::elapsed_axis(), shown(curves))
-        });
+        panels.push(
+            Panel::new(processors_axis(), pools::elapsed_axis(), shown(curves))
+                .titled(format!("work {work}")),
+        );
     }
     let setup = format!(
         "{}, {} queue operations, jobs of 0 to {LITTLE} and 0 to {MUCH} cycles, {ELEMENTS} elements",

@@ -3,10 +3,8 @@
 use super::compared::BY_FAR;
 use super::messages::{SIZES, setting};
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 use crate::figures::networks::{
-    self, Better, Lead, NetworkRow, ahead, clients_axis, latency, latency_axis, leads,
+    self, Better, Lead, NetworkRow, ahead, latency, latency_axis, leads,
 };
 use crate::workloads::messages::{Network, Structure};
 
@@ -28,7 +26,7 @@ pub const FIGURE: Figure = Figure {
 };
 
 fn find(lab: &Lab) -> Result<Findings, Error> {
-    let mut findings = Findings { setup: String::new(), panels: Vec::new(), claims: Vec::new() };
+    let mut findings = Findings::default();
     let mut setups = Vec::new();
     let trees = WAITS.map(Structure::combining_tree);
     for size in &SIZES {
@@ -43,7 +41,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         findings.claims.extend(claims.map(|claim| claim.marked(size.mark)));
         let panel = |work: u64, rows: &[NetworkRow]| {
             let title = size.title(lab, &format!("work {work}"));
-            networks::panel(title, clients_axis(), latency_axis(Scale::Log10), latencies(rows))
+            networks::panel(title, processors_axis(), latency_axis(Scale::Log10), latencies(rows))
         };
         findings.panels.extend([panel(WORK, &rows), panel(0, &busy)]);
         setups.push(with_work.in_words(lab));

@@ -2,8 +2,6 @@
 
 use super::compared::{Compared, findings_of};
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 use crate::figures::networks::{Better, ahead};
 use crate::workloads::messages::{MessagesMeasured, Network};
 

@@ -4,9 +4,7 @@
 use super::compared::{BY_FAR, Compared, compare};
 use super::messages::{SIZES, SMALL, Size, with_choice};
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
-use crate::figures::curve::{Point, lowest};
+use crate::figures::curve::lowest;
 use crate::figures::networks::{self, Better, named};
 use crate::workloads::messages::Network;
 
@@ -22,7 +20,7 @@ pub const FIGURE: Figure = Figure {
 };
 
 fn find(lab: &Lab) -> Result<Findings, Error> {
-    let mut findings = Findings { setup: String::new(), panels: Vec::new(), claims: Vec::new() };
+    let mut findings = Findings::default();
     let mut setups = Vec::new();
     for size in &SIZES {
         let compared = compare(lab, FIGURE.id, Network::MeshSingleWire, WORK, size)?;
@@ -40,7 +38,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         findings.panels.extend(compared.panels(lab));
         findings.panels.push(networks::panel(
             size.title(lab, "latency with work / latency without, each in its best width"),
-            networks::clients_axis(),
+            processors_axis(),
             Axis::new("times", Scale::Linear),
             ratios(with, without),
         ));
@@ -52,12 +50,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
 
 /// Returns the ratio of latency with work to latency without.
 fn ratios(with: &[Curve], without: &[Curve]) -> Vec<Curve> {
-    let ratio = |(with, without): (&Curve, &Curve)| {
-        let points = with.points.iter().zip(&without.points);
-        let points = points.map(|(with, without)| Point::exact(with.x, with.y / without.y));
-        Curve::measured(with.name.clone(), points.collect())
-    };
-    with.iter().zip(without).map(ratio).collect()
+    with.iter().zip(without).map(|(with, without)| with.over(without)).collect()
 }
 
 /// Judges "The need to wait for latecoming processors causes a significant rise in latency"

@@ -3,8 +3,6 @@
 use super::compared::findings_of;
 use super::messages::Size;
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 use crate::figures::networks::{Better, ahead};
 use crate::workloads::messages::Network;
 

@@ -2,7 +2,6 @@
 
 use super::compared::{BY_FAR, each_level_adds, findings_of, more_scalable};
 use super::*;
-use crate::figures::Figure;
 use crate::figures::networks::named;
 use crate::workloads::messages::Network;
 

@@ -3,10 +3,7 @@
 use super::compared::{ABOUT, Compared, each_level_adds, findings_of, more_scalable};
 use super::messages::{SMALL, setting};
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 use crate::figures::networks::{self, Better, NetworkRow, mean_lead, named};
-use crate::numbers::short;
 use crate::workloads::messages::{Network, Structure};
 
 /// "With the diffracting tree leading in throughput by about 35%."

@@ -3,8 +3,6 @@
 use super::compared::ABOUT;
 use super::messages::{SIZES, best, larger_networks, setting, with_choice};
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 use crate::figures::networks::{self, NetworkRow, Setting, throughput};
 use crate::workloads::messages::{Layout, Network};
 
@@ -23,7 +21,7 @@ pub const FIGURE: Figure = Figure {
 };
 
 fn find(lab: &Lab) -> Result<Findings, Error> {
-    let mut findings = Findings { setup: String::new(), panels: Vec::new(), claims: Vec::new() };
+    let mut findings = Findings::default();
     let mut setups = Vec::new();
     for size in &SIZES {
         let annealed = setting(lab, FIGURE.id, Network::MeshSingleWire, 0, size);
@@ -50,8 +48,8 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         };
         findings.panels.push(networks::panel(
             size.title(lab, "throughput"),
-            networks::clients_axis(),
-            networks::throughput_axis(),
+            processors_axis(),
+            throughput_axis(),
             [named(&near, "annealed"), named(&anywhere, "at random")].concat(),
         ));
         let larger = larger_networks(&annealed, &structures);

@@ -4,9 +4,6 @@
 use throng_sim::{End, Faults};
 
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
-use crate::figures::curve::Point;
 
 const TOGETHER: usize = 32;
 const WIDTH: usize = 8;

@@ -1,10 +1,8 @@
 //! DT96 Figure 8: throughput by the number of processors, work 0.
 
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 use crate::figures::curve::highest;
-use crate::numbers::short;
+use crate::figures::networks::{Better, leads};
 
 const WORK: u32 = 0;
 /// Smallest number of processors with sharing: one alone finds everything in its cache.
@@ -13,24 +11,9 @@ const TOGETHER: f64 = 2.0;
 /// Counters the paper did not have: networks whose toggles and counters are one `fetch_add` each,
 /// and the tree without locks.
 const OURS: [Contender; 3] = [
-    Contender {
-        label: "CNet[32], fetch_add",
-        method: "counting-network",
-        width: Some(32),
-        backoff: None,
-    },
-    Contender {
-        label: "CNet[64], fetch_add",
-        method: "counting-network",
-        width: Some(64),
-        backoff: None,
-    },
-    Contender {
-        label: "DTree[32], wait-free",
-        method: "diffracting-wait-free",
-        width: Some(32),
-        backoff: None,
-    },
+    Contender::new("CNet[32], fetch_add", "counting-network", Some(32)),
+    Contender::new("CNet[64], fetch_add", "counting-network", Some(64)),
+    Contender::new("DTree[32], wait-free", "diffracting-wait-free", Some(32)),
 ];
 
 /// The figure.
@@ -102,20 +85,13 @@ fn tree_is_above(lab: &Lab, text: &str, curves: &[Curve]) -> Claim {
     let claim =
         Claim::new(text, format!("DTree / best other > 1 at every P from {MANY} to {MOST}"));
     let tree = named(curves, &DTREE);
-    let best_other = |x: f64| {
-        let others = curves.iter().filter(|curve| curve.name != tree.name);
-        let at_x = others.filter_map(|curve| Some((curve.at(x)?, curve.name.as_str())));
-        at_x.max_by(|a, b| a.0.total_cmp(&b.0))
-    };
-    let ratios = tree.between(MANY, MOST).into_iter().filter_map(|point| {
-        let (other, name) = best_other(point.x)?;
-        Some((point.y / other, name, point.x))
-    });
-    let Some((ratio, name, x)) = ratios.min_by(|a, b| a.0.total_cmp(&b.0)) else {
+    let others: Vec<&Curve> = curves.iter().filter(|curve| curve.name != tree.name).collect();
+    let leads = leads(Better::High, tree, &others, MANY, MOST);
+    let Some(least) = leads.into_iter().min_by(|a, b| a.times.total_cmp(&b.times)) else {
         return claim;
     };
-    let measured = format!("at worst {ratio:.2} times {name} (P = {x})");
-    claim.judged(measured, lab.judge(ratio > 1.0))
+    let measured = format!("at worst {:.2} times {} (P = {})", least.times, least.rival, least.x);
+    claim.judged(measured, lab.judge(least.times > 1.0))
 }
 
 fn falls(lab: &Lab, curve: &Curve) -> Claim {

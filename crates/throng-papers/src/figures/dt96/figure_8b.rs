@@ -5,10 +5,6 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::chart::Mark;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
-use crate::figures::curve::Point;
-use crate::numbers::short;
 
 const WORK: u32 = 0;
 /// Numbers beyond the paper's 256, which show where the drop comes if it is not there.

@@ -1,9 +1,6 @@
 //! DT96 Figure 9: latency by the number of processors, work 0.
 
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
-use crate::numbers::short;
 
 const WORK: u32 = 0;
 /// Largest exponent of P for a nearly flat latency: with 16 times as many processors it at most

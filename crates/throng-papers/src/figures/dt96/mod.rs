@@ -25,11 +25,13 @@ pub mod figure_9;
 mod messages;
 pub mod table_2;
 
-use super::curve::Curve;
+use super::claim::Claim;
+use super::curve::{Curve, Point};
 use super::lab::{Lab, Row};
-use super::{Findings, Panel};
+use super::{Figure, Findings, Panel, processors_axis, throughput_axis};
 use crate::chart::{Axis, Scale};
 use crate::error::Error;
+use crate::numbers::short;
 use crate::workloads::measured::Measured;
 use crate::workloads::{CounterChoice, CountingRun, Tuning};
 
@@ -77,30 +79,23 @@ struct Contender {
 /// Exponential backoff with the best of the longest backoffs tried, at each number of processors
 /// (`results/2026-11-15-rivals`). With longer ones, one processor gets the counter for itself.
 const EXP_BACKOFF: Contender =
-    Contender { label: "ExpBackoff", method: "locked-backoff", width: None, backoff: Some(65_536) };
-const MCS: Contender = Contender { label: "MCS", method: "locked-mcs", width: None, backoff: None };
+    Contender { backoff: Some(65_536), ..Contender::new("ExpBackoff", "locked-backoff", None) };
+const MCS: Contender = Contender::new("MCS", "locked-mcs", None);
 /// The combining tree of "optimal width": half as many leaves as processors.
-const CTREE: Contender =
-    Contender { label: "CTree", method: "combining-tree", width: None, backoff: None };
+const CTREE: Contender = Contender::new("CTree", "combining-tree", None);
 /// The counting network: toggles and counters under locks with exponential backoff.
-const CNET: Contender = Contender {
-    label: "CNet[64]",
-    method: "counting-network-locked",
-    width: Some(64),
-    backoff: None,
-};
+const CNET: Contender = Contender::new("CNet[64]", "counting-network-locked", Some(64));
 /// The diffracting tree: prisms of 8, 4, 2, 2, 1 from the root down, an adaptive spin of at most
 /// 128, and a second chance to diffract for tokens that wait for the toggle (section 3.1).
-const DTREE: Contender = Contender {
-    label: "DTree[32]",
-    method: "diffracting-second-chance",
-    width: Some(32),
-    backoff: None,
-};
+const DTREE: Contender = Contender::new("DTree[32]", "diffracting-second-chance", Some(32));
 
 const CONTENDERS: [Contender; 5] = [EXP_BACKOFF, MCS, CTREE, CNET, DTREE];
 
 impl Contender {
+    const fn new(label: &'static str, method: &'static str, width: Option<usize>) -> Self {
+        Contender { label, method, width, backoff: None }
+    }
+
     fn counter(&self) -> CounterChoice {
         let tuning = Tuning { width: self.width, backoff: self.backoff, ..Tuning::default() };
         CounterChoice::tuned(self.method, tuning).expect("a method of the library")
@@ -172,10 +167,9 @@ fn latencies(rows: &[Row], work: u32) -> Vec<Curve> {
 
 /// Describes the difference between `returned` and `all`, or returns `None` where it is small.
 fn difference(all: &Curve, returned: &Curve) -> Option<String> {
-    let ratio = |x: f64| Some((returned.at(x)? / all.at(x)?, x));
-    let ratios = all.points.iter().filter_map(|point| ratio(point.x));
-    let off = |ratio: f64| ratio.ln().abs();
-    let (ratio, x) = ratios.max_by(|a, b| off(a.0).total_cmp(&off(b.0)))?;
+    let ratios = returned.over(all).points;
+    let off = |ratio: &Point| ratio.y.ln().abs();
+    let Point { x, y: ratio, .. } = ratios.into_iter().max_by(|a, b| off(a).total_cmp(&off(b)))?;
     let far = (ratio - 1.0).abs() > RETURNED;
     far.then(|| {
         format!(
@@ -183,14 +177,6 @@ fn difference(all: &Curve, returned: &Curve) -> Option<String> {
              still waited are not among them"
         )
     })
-}
-
-fn processors_axis() -> Axis {
-    Axis::new("processors", Scale::Linear)
-}
-
-fn throughput_axis() -> Axis {
-    Axis::new("throughput (values per million cycles)", Scale::Linear)
 }
 
 /// Returns a log scale: on the paper's linear axis the locks decide the scale.
@@ -213,7 +199,7 @@ fn setup(lab: &Lab, work: u32) -> String {
     format!(
         "alewife of {MACHINE} processors, work {work}, {} values, {} from seed {}",
         lab.pick(VALUES, VALUES_SMOKE),
-        lab.pick(format!("mean of {REPETITIONS} runs"), "1 run".to_owned()),
+        lab.runs_in_words(REPETITIONS),
         lab.seed
     )
 }

@@ -2,10 +2,7 @@
 
 use super::messages::{SIZES, best, highest_of, setting};
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 use crate::figures::networks::{self, NetworkRow};
-use crate::numbers::short;
 use crate::workloads::messages::{Network, Structure};
 
 /// The paper's best widths: of the diffracting tree, and of the counting network.
@@ -29,7 +26,7 @@ pub const FIGURE: Figure = Figure {
 type Widths = Vec<(Structure, f64)>;
 
 fn find(lab: &Lab) -> Result<Findings, Error> {
-    let mut findings = Findings { setup: String::new(), panels: Vec::new(), claims: Vec::new() };
+    let mut findings = Findings::default();
     let mut setups = Vec::new();
     for size in &SIZES {
         let mut claims = Vec::new();
@@ -48,8 +45,8 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
             };
             findings.panels.push(networks::panel(
                 size.title(lab, &network.to_string()),
-                networks::clients_axis(),
-                networks::throughput_axis(),
+                processors_axis(),
+                throughput_axis(),
                 rows.iter().zip(&all).map(curve).collect(),
             ));
         }

@@ -1,10 +1,6 @@
 //! GV93 section 4: the choice of the fan-in.
 
 use super::*;
-use crate::chart::{Axis, Scale};
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
-use crate::figures::curve::Point;
 use crate::workloads::barrier::FanInChoice;
 
 const FAN_INS: [usize; 11] = [2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16];
@@ -39,7 +35,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         }
         setups.push(setting.in_words(lab));
         let x = Axis::new("fan-in", Scale::Linear);
-        panels.push(Panel { title: machine.to_owned(), ..Panel::new(x, cycles_axis(), curves) });
+        panels.push(Panel::new(x, cycles_axis(), curves).titled(machine));
     }
     Ok(Findings { setup: setups.join("; "), panels, claims })
 }

@@ -2,8 +2,6 @@
 //! So this figure only reports, and its one claim is what section 2.3 quotes from other authors.
 
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 use throng::structures::barrier::WakeUp;
 
 const PROCESSORS: [usize; 13] = [1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32, 36, 42];
@@ -34,10 +32,8 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
             .because(order(&tree_curves, MOST))
             .marked("(ours, trees that wake up by a tree) "),
     ];
-    let panel = |title: &str, curves| Panel {
-        title: title.to_owned(),
-        ..Panel::new(processors_axis(), cycles_axis(), curves)
-    };
+    let panel =
+        |title: &str, curves| Panel::new(processors_axis(), cycles_axis(), curves).titled(title);
     Ok(Findings {
         setup: setting.in_words(lab),
         panels: vec![

@@ -1,8 +1,6 @@
 //! GV93 Figure 11: the time of a round on the Sequent Symmetry, a bus.
 
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 
 const PROCESSORS: [usize; 13] = [1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 19, 20];
 const PROCESSORS_SMOKE: [usize; 2] = [2, 5];

@@ -9,10 +9,6 @@ use throng::structures::barrier::{Broken, Meeting};
 use throng_sim::{Faults, Sim};
 
 use super::*;
-use crate::chart::{Axis, Scale};
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
-use crate::figures::curve::Point;
 use crate::workloads::barrier::{BarrierChoice, BarrierRun, BarrierTuning, FanInChoice};
 use crate::workloads::parallel::parallel;
 
@@ -226,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_a_barrier_where_nobody_is_late() {
+    fn it_is_a_barrier_where_no_member_is_late() {
         let run = BarrierRun {
             members: 1,
             rounds: 4,

@@ -1,8 +1,6 @@
 //! GV93 Figure 8: the time of a round on the KSR-1, by the number of processors.
 
 use super::*;
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 
 /// Numbers of processors, dense around the size of a ring, 32.
 const PROCESSORS: [usize; 24] = [
@@ -47,17 +45,12 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     Ok(Findings {
         setup: in_step.in_words(lab),
         panels: vec![
-            Panel {
-                title: "as in the paper".to_owned(),
-                ..Panel::new(processors_axis(), cycles_axis(), with_ours.collect())
-            },
-            Panel {
-                title: format!(
-                    "0 to {WORK} cycles of work before each round; from the last arrival to the last \
+            Panel::new(processors_axis(), cycles_axis(), with_ours.collect())
+                .titled("as in the paper"),
+            Panel::new(processors_axis(), cycles_axis(), curves_apart).titled(format!(
+                "0 to {WORK} cycles of work before each round; from the last arrival to the last \
                      leaving"
-                ),
-                ..Panel::new(processors_axis(), cycles_axis(), curves_apart)
-            },
+            )),
         ],
         claims,
     })
@@ -68,10 +61,9 @@ fn orders(lab: &Lab, curves: &[Curve], rows: &[BarrierRow]) -> Vec<Claim> {
     let others = [&TOURNAMENT, &MCS, &DISSEMINATION, &COMBINING, &CENTRAL];
     let others: Vec<&Curve> = others.map(|contender| named(curves, contender)).to_vec();
     let dynamic = named(curves, &DYNAMIC);
-    let everybody: Vec<&Curve> = curves.iter().collect();
+    let all: Vec<&Curve> = curves.iter().collect();
     vec![
-        below(lab, "dynamic f-way is the fastest of all", dynamic, &everybody)
-            .because(why_dynamic(rows)),
+        below(lab, "dynamic f-way is the fastest of all", dynamic, &all).because(why_dynamic(rows)),
         below(lab, "static f-way is ahead of the five older ones", named(curves, &STATIC), &others)
             .because(format!("{}; {WHY_STATIC}", order(curves, 256.0))),
         below(

@@ -1,9 +1,6 @@
 //! GV93 Figure 9: cache faults of 30 000 rounds on the KSR-1.
 
 use super::*;
-use crate::chart::{Axis, Scale};
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 
 const PROCESSORS: [usize; 10] = [8, 16, 32, 48, 64, 96, 128, 160, 192, 256];
 const PROCESSORS_SMOKE: [usize; 2] = [4, 9];
@@ -40,7 +37,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
             claims.push(fewer(lab, &curves, dynamic).because(why(&rows)).marked(mark));
         }
         let y = Axis::new("cache faults of 30 000 rounds", Scale::Log10);
-        panels.push(Panel { title, ..Panel::new(processors_axis(), y, curves) });
+        panels.push(Panel::new(processors_axis(), y, curves).titled(title));
     }
     Ok(Findings { setup: in_step.in_words(lab), panels, claims })
 }

@@ -18,13 +18,15 @@ pub mod table_2;
 
 use throng::structures::barrier::Reinit;
 
-use super::curve::Curve;
+use super::claim::Claim;
+use super::curve::{Curve, Point};
 use super::lab::Lab;
 use super::meetings::{
     BarrierRow, Contender, Setting, by_members, cycles, cycles_axis, measure_rows, named,
     over_best, processors_axis, row,
 };
-use super::{Findings, Panel};
+use super::{Figure, Findings, Panel};
+use crate::chart::{Axis, Scale};
 use crate::error::Error;
 use crate::workloads::barrier::BarrierTuning;
 

@@ -13,9 +13,6 @@
 //! | space | lines |
 
 use super::*;
-use crate::chart::{Axis, Scale};
-use crate::figures::Figure;
-use crate::figures::claim::Claim;
 use crate::workloads::barrier::{BarrierMeasured, FanInChoice};
 use throng::structures::barrier::{Flags, Reinit};
 
@@ -173,7 +170,7 @@ fn count(lab: &Lab, setting: &Setting) -> Result<Vec<Counted>, Error> {
             let runs = processors.iter().flat_map(|&p| {
                 [setting, &apart].map(|setting| setting.run(lab, barrier.clone(), p))
             });
-            let measured = lab.measure_barriers(FIGURE.id, &runs.collect::<Vec<_>>())?;
+            let measured = lab.measure(FIGURE.id, &runs.collect::<Vec<_>>())?;
             for (&p, pair) in processors.iter().zip(measured.chunks(2)) {
                 cells.push(Cell {
                     fan_in: fan_in as f64,
@@ -329,7 +326,7 @@ fn panels(counted: &[Counted]) -> Vec<Panel> {
             series.push(Curve::formula(format!("{name}, computed"), &xs, |p| formula(p, f)));
         }
         let y = Axis::new("in a round", Scale::Log10);
-        Panel { title: title.to_owned(), ..Panel::new(processors_axis(), y, series) }
+        Panel::new(processors_axis(), y, series).titled(title)
     };
     vec![
         panel(

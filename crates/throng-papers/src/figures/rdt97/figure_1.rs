@@ -6,8 +6,6 @@
 //! queue lock under low load.
 
 use super::*;
-use crate::figures::Figure;
-use crate::numbers::short;
 
 const EXPERIMENT: Experiment = Experiment {
     figure: "RDT97-1",

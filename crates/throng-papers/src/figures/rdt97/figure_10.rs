@@ -1,7 +1,6 @@
 //! RDT97 Figure 10: throughput on up to 256 processors, work 1000.
 
 use super::*;
-use crate::figures::Figure;
 
 const EXPERIMENT: Experiment = Experiment { figure: "RDT97-10", work: 1000, ..TO_256 };
 /// The paper's mean factor (section 5.2.2).

@@ -1,10 +1,8 @@
 //! RDT97 Figure 11: latency, depth and throughput over time, with a jump from 32 to 256 processors.
 
 use super::*;
-use crate::figures::Figure;
 use crate::figures::curve::highest;
 use crate::figures::surges::{Surges, over_time, surges};
-use crate::numbers::short;
 use crate::workloads::surge::{Interval, Phase, SurgeRun};
 
 /// "The system constant for the number of consecutive timings was set at 10" (section 5.3).
@@ -65,13 +63,9 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     ];
     let curves =
         |number: fn(&Interval) -> f64| all.iter().map(|runs| curve(lab, runs, number)).collect();
-    let panel = |title: &str, y: &str, scale, series| Panel {
-        title: title.to_owned(),
-        ..Panel::new(
-            Axis::new("cycles since the surge", Scale::Linear),
-            Axis::new(y, scale),
-            series,
-        )
+    let panel = |title: &str, y: &str, scale, series| {
+        Panel::new(Axis::new("cycles since the surge", Scale::Linear), Axis::new(y, scale), series)
+            .titled(title)
     };
     let shape = vec![reactive(depth)];
     Ok(Findings {
@@ -82,7 +76,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
             lab.pick(MANY, MANY_SMOKE),
             Behaviour::Changing(POLICY),
             lab.pick(INTERVAL_CYCLES, INTERVAL_CYCLES_SMOKE),
-            lab.pick(format!("mean of {REPETITIONS} runs"), "1 run".to_owned()),
+            lab.runs_in_words(REPETITIONS),
             lab.seed
         ),
         panels: vec![

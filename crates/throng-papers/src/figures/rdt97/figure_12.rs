@@ -7,7 +7,6 @@
 
 use super::job_pools::{LOCK, RSU, contenders, is_near, panel};
 use super::*;
-use crate::figures::Figure;
 use crate::figures::pools::Setting;
 use crate::workloads::jobs::Workload;
 

@@ -8,7 +8,6 @@
 
 use super::job_pools::{NEAR, RSU, contenders, is_near, panel, reactive_pool};
 use super::*;
-use crate::figures::Figure;
 use crate::figures::pools::{Setting, elapsed, times};
 use crate::workloads::jobs::{PoolChoice, Workload};
 
@@ -49,14 +48,12 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         elements(lab),
         Behaviour::Changing(ON_PROTEUS)
     );
-    let by_work = Panel {
-        title: format!("jobs that take longer, P = {}", lab.pick(CROWD, CROWD_SMOKE)),
-        ..Panel::new(
-            Axis::new("cycles to compare a place with a queen", Scale::Log2),
-            Axis::new("time of RDT / time of RSU", Scale::Linear),
-            vec![by_work],
-        )
-    };
+    let by_work = Panel::new(
+        Axis::new("cycles to compare a place with a queen", Scale::Log2),
+        Axis::new("time of RDT / time of RSU", Scale::Linear),
+        vec![by_work],
+    )
+    .titled(format!("jobs that take longer, P = {}", lab.pick(CROWD, CROWD_SMOKE)));
     Ok(Findings { setup, panels: vec![panel(&rows), by_work], claims })
 }
 

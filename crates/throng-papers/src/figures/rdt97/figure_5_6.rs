@@ -2,7 +2,6 @@
 //! or tree to the reactive tree.
 
 use super::*;
-use crate::figures::Figure;
 
 const EXPERIMENT: Experiment = Experiment {
     figure: "RDT97-5/6",

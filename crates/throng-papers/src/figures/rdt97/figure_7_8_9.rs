@@ -2,7 +2,6 @@
 //! of the best fixed lock or tree to the reactive tree.
 
 use super::*;
-use crate::figures::Figure;
 
 const EXPERIMENT: Experiment = Experiment { figure: "RDT97-7/8/9", work: 0, ..TO_256 };
 /// The paper's mean factor (section 5.2.2).

@@ -3,7 +3,6 @@
 
 use super::*;
 use crate::figures::pools::{self, PoolRow, calls_a_job_cycles, elapsed, times};
-use crate::numbers::short;
 use crate::workloads::jobs::PoolChoice;
 
 pub(super) const LOCK: &str = "queue lock";
@@ -37,7 +36,7 @@ pub(super) fn panel(rows: &[PoolRow]) -> Panel {
         if is_ours(row) { curve.ours() } else { curve }
     };
     let curves = rows.iter().map(curve).collect();
-    Panel::new(pools::processors_axis(), pools::elapsed_axis(), curves)
+    Panel::new(processors_axis(), pools::elapsed_axis(), curves)
 }
 
 /// Judges that the reactive tree's pool takes about as long as `rival`'s, from `least` to `most`

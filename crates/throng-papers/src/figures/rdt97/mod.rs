@@ -18,11 +18,12 @@ mod job_pools;
 use throng::structures::counter::reactive::Policy;
 
 use super::claim::Claim;
-use super::curve::{Curve, Point};
+use super::curve::{Curve, Point, composite};
 use super::lab::{Lab, Row};
-use super::{Findings, Panel};
+use super::{Figure, Findings, Panel, processors_axis, throughput_axis};
 use crate::chart::{Axis, Look, Scale};
 use crate::error::Error;
+use crate::numbers::short;
 use crate::workloads::measured::Measured;
 use crate::workloads::reactive::{self, Behaviour};
 use crate::workloads::{CounterChoice, CountingRun};
@@ -134,7 +135,7 @@ impl Experiment {
             Behaviour::Changing(self.policy),
             lab.pick(VALUES, VALUES_SMOKE),
             lab.pick(WARM_UP, WARM_UP_SMOKE),
-            lab.pick(format!("mean of {REPETITIONS} runs"), "1 run".to_owned()),
+            lab.runs_in_words(REPETITIONS),
             lab.seed
         )
     }
@@ -152,9 +153,12 @@ impl Compared {
 
     /// Returns the best and the worst of the fixed trees at each point, and the reactive tree.
     fn composites(&self) -> Vec<Curve> {
-        let best = composite("optimal composite", &self.fixed, f64::max);
-        let worst = composite("worst-case composite", &self.fixed, f64::min);
-        vec![best, self.reactive.clone(), worst]
+        let dashed = |name, pick: fn(f64, f64) -> f64| Curve {
+            look: Look::Dashed,
+            ..composite(name, &self.fixed, pick)
+        };
+        let best = dashed("optimal composite", f64::max);
+        vec![best, self.reactive.clone(), dashed("worst-case composite", f64::min)]
     }
 
     /// Returns the mean depth of the counters that served calls, by the number of processors.
@@ -213,15 +217,6 @@ fn throughput(run: &Measured) -> f64 {
     run.throughput_per_million_cycles
 }
 
-/// Returns the highest or the lowest of some curves at each x.
-fn composite(name: &str, curves: &[Curve], pick: fn(f64, f64) -> f64) -> Curve {
-    let points = curves.first().map_or(&[][..], |curve| &curve.points).iter().filter_map(|point| {
-        let at_x = curves.iter().filter_map(|curve| curve.at(point.x));
-        at_x.reduce(pick).map(|y| Point::exact(point.x, y))
-    });
-    Curve { look: Look::Dashed, ..Curve::measured(name, points.collect()) }
-}
-
 /// The ratio of the best rival to the reactive tree, the rival's name, and the number of
 /// processors.
 type Factor<'a> = (f64, &'a str, f64);
@@ -256,16 +251,8 @@ fn mean_factor(lab: &Lab, text: &str, papers: f64, reactive: &Curve, rivals: &[C
     claim.judged(measured, lab.judge(mean <= ABOUT * papers))
 }
 
-fn processors_axis() -> Axis {
-    Axis::new("processors", Scale::Linear)
-}
-
-fn throughput_axis() -> Axis {
-    Axis::new("throughput (values per million cycles)", Scale::Linear)
-}
-
 fn panel(title: &str, y: Axis, series: Vec<Curve>) -> Panel {
-    Panel { title: title.to_owned(), ..Panel::new(processors_axis(), y, series) }
+    Panel::new(processors_axis(), y, series).titled(title)
 }
 
 #[cfg(test)]

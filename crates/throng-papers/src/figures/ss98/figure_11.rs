@@ -1,13 +1,7 @@
 //! SS98 Figure 11: latency by the size of the prisms: depth 3, 64 processors, L varied.
 
-use super::{NEW, NOISE, REPETITIONS, latency, run, setup, tree};
-use crate::chart::{Axis, Scale};
-use crate::error::Error;
-use crate::figures::claim::Claim;
-use crate::figures::curve::{Curve, LinearFit, Point};
-use crate::figures::lab::Lab;
-use crate::figures::{Figure, Findings, Panel};
-use crate::numbers::short;
+use super::*;
+use crate::figures::curve::LinearFit;
 
 pub(super) const DEPTH: u32 = 3;
 const TOGETHER: usize = 64;

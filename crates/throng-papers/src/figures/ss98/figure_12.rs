@@ -6,16 +6,9 @@
 
 use std::rc::Rc;
 
-use super::{ADAPTIVE, NEW, ORIGINAL, tree};
-use crate::chart::{Axis, Look, Scale};
-use crate::error::Error;
-use crate::figures::claim::Claim;
-use crate::figures::curve::{Curve, Point};
-use crate::figures::lab::Lab;
-use crate::figures::{Figure, Findings, Panel};
-use crate::numbers::short;
-use crate::workloads::CountingRun;
-use crate::workloads::measured::{Measured, WINDOW_VALUES, Window};
+use super::*;
+use crate::chart::Look;
+use crate::workloads::measured::{WINDOW_VALUES, Window};
 
 /// Depth of the tree of Figure 9. The paper gives neither the tree nor the number of processors;
 /// the latter is the most of DT96.
@@ -75,13 +68,9 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
         stays_bounded(lab, judged(2)),
         new_is_better(lab, &longest[0], &longest[2]),
     ];
-    let panel = |title: &str, y: &str, series| Panel {
-        title: title.to_owned(),
-        ..Panel::new(
-            Axis::new("values delivered", Scale::Linear),
-            Axis::new(y, Scale::Log10),
-            series,
-        )
+    let panel = |title: &str, y: &str, series| {
+        Panel::new(Axis::new("values delivered", Scale::Linear), Axis::new(y, Scale::Log10), series)
+            .titled(title)
     };
     Ok(Findings {
         setup: format!(

@@ -1,15 +1,8 @@
 //! SS98 Figures 9 and 10: latency by the number of processors, of trees of depth 5 and 6 with as
 //! many prism slots on each level as leaves.
 
-use super::{NEW, NOISE, REPETITIONS, latency, run, setup, tree};
-use crate::chart::{Axis, Mark, Scale};
-use crate::error::Error;
-use crate::figures::claim::Claim;
-use crate::figures::curve::Curve;
-use crate::figures::lab::{Lab, Row};
-use crate::figures::{Figure, Findings, Panel};
-use crate::numbers::short;
-use crate::workloads::CountingRun;
+use super::*;
+use crate::chart::Mark;
 
 pub(super) const DEPTHS: [u32; 2] = [5, 6];
 const PROCESSORS: [usize; 29] = [

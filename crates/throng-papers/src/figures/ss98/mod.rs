@@ -10,7 +10,13 @@ pub mod figure_9_10;
 pub mod model;
 pub mod validation;
 
-use super::lab::Lab;
+use super::claim::Claim;
+use super::curve::{Curve, Point};
+use super::lab::{Lab, Row};
+use super::{Figure, Findings, Panel};
+use crate::chart::{Axis, Scale};
+use crate::error::Error;
+use crate::numbers::short;
 use crate::workloads::measured::Measured;
 use crate::workloads::{CounterChoice, CountingRun, trees};
 
@@ -60,7 +66,7 @@ fn setup(lab: &Lab, what: &str) -> String {
         "alewife, {what}, {} values of which {} are ignored, {} from seed {}",
         lab.pick(VALUES, VALUES_SMOKE),
         lab.pick(WARM_UP, WARM_UP_SMOKE),
-        lab.pick(format!("mean of {REPETITIONS} runs"), "1 run".to_owned()),
+        lab.runs_in_words(REPETITIONS),
         lab.seed
     )
 }

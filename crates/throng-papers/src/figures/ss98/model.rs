@@ -1,5 +1,6 @@
 //! SS98 section 3: the model itself. Compares its Markov chain, its differential equations and its
 //! closed form with each other, and with what the paper says of them.
+//! (More than 500 lines: 18 claims over the same few runs of the chain.)
 
 use crate::chart::{Axis, Chart, Look, Mark, Scale, Series};
 use crate::error::Error;
@@ -225,16 +226,15 @@ fn fixed_point() -> Claim {
             }
         }
     }
-    Claim {
-        text:
-            "Theorem 3.2: the differential equations rest at m = x²/(x²+2x+1), with x processors \
-               a prism cell"
-                .to_owned(),
-        expected: "relative error below 1e-5".to_owned(),
-        measured: format!("largest relative error {worst:.0e} (d = 2, 5, 10; x from 0.1 to 8)"),
-        holds: Some(worst < 1e-5),
-        note: None,
-    }
+    Claim::new(
+        "Theorem 3.2: the differential equations rest at m = x²/(x²+2x+1), with x processors \
+               a prism cell",
+        "relative error below 1e-5",
+    )
+    .judged(
+        format!("largest relative error {worst:.0e} (d = 2, 5, 10; x from 0.1 to 8)"),
+        Some(worst < 1e-5),
+    )
 }
 
 fn load_is_alpha() -> Claim {
@@ -265,15 +265,15 @@ fn load_is_alpha() -> Claim {
 fn continuous_chain(wide: &[Wide]) -> Claim {
     let error = |w: &Wide| (w.continuous.1 / closed_form::pairs(w.continuous.0) - 1.0).abs();
     let worst = wide.iter().map(error).fold(0.0, f64::max);
-    Claim {
-        text: "Theorem 3.2, proof: for large L the continuous chain behaves as its differential \
-               equations"
-            .to_owned(),
-        expected: "m = x²/(x²+2x+1) to within 5 %".to_owned(),
-        measured: format!("largest relative error {:.1} % (x from 0.1 to 8)", 100.0 * worst),
-        holds: Some(worst < 0.05),
-        note: None,
-    }
+    Claim::new(
+        "Theorem 3.2, proof: for large L the continuous chain behaves as its differential \
+               equations",
+        "m = x²/(x²+2x+1) to within 5 %",
+    )
+    .judged(
+        format!("largest relative error {:.1} % (x from 0.1 to 8)", 100.0 * worst),
+        Some(worst < 0.05),
+    )
 }
 
 fn ratios(wide: &[Wide], ratio: impl Fn(&Wide) -> f64) -> (Vec<f64>, String) {
@@ -303,29 +303,22 @@ const UPPER_LEVELS: &str = "P processors cannot all queue at one toggle: level i
 
 fn discrete_chain(wide: &[Wide]) -> Claim {
     let (all, shown) = ratios(wide, |w| w.discrete.1 / closed_form::pairs(w.discrete.0));
-    Claim {
-        text: "Theorem 3.2, proof: the continuous chain stands for the discrete one".to_owned(),
-        expected: "m of the discrete chain, without toggles, is 0.95 to 1.05 times x²/(x²+2x+1)"
-            .to_owned(),
-        measured: format!("ratio {shown}"),
-        holds: Some(all.iter().all(|ratio| (0.95..1.05).contains(ratio))),
-        note: None,
-    }
+    Claim::new(
+        "Theorem 3.2, proof: the continuous chain stands for the discrete one",
+        "m of the discrete chain, without toggles, is 0.95 to 1.05 times x²/(x²+2x+1)",
+    )
+    .judged(format!("ratio {shown}"), Some(all.iter().all(|ratio| (0.95..1.05).contains(ratio))))
     .because(DISCRETE)
 }
 
 fn poisson(wide: &[Wide]) -> Claim {
     let (all, shown) = ratios(wide, |w| w.discrete.1 / poisson_pairs(w.discrete.0));
-    Claim {
-        text:
-            "Ours, not the paper's: m of the discrete chain is 1 - (1+x) exp(-x) for large L, the \
-               probability that two or more choose a cell"
-                .to_owned(),
-        expected: "ratio from 0.95 to 1.05".to_owned(),
-        measured: format!("ratio {shown}"),
-        holds: Some(all.iter().all(|ratio| (0.95..1.05).contains(ratio))),
-        note: None,
-    }
+    Claim::new(
+        "Ours, not the paper's: m of the discrete chain is 1 - (1+x) exp(-x) for large L, the \
+               probability that two or more choose a cell",
+        "ratio from 0.95 to 1.05",
+    )
+    .judged(format!("ratio {shown}"), Some(all.iter().all(|ratio| (0.95..1.05).contains(ratio))))
 }
 
 fn lower_bound(wide: &[Wide]) -> Claim {
@@ -337,14 +330,11 @@ fn lower_bound(wide: &[Wide]) -> Claim {
     };
     let shown: Vec<String> = wide.iter().map(by_width).collect();
     let at_widest = |w: &Wide| w.with_toggles.last().expect("there are widths").1;
-    Claim {
-        text: "Theorem 3.2: E[Z] >= (1-o(1)) 2L α²/(α²+2α+1), d fixed and L growing".to_owned(),
-        expected: "E[Z] / (2 L m) at least 0.97 at the largest L, at every α; toggles included"
-            .to_owned(),
-        measured: shown.join("; "),
-        holds: Some(wide.iter().all(|w| at_widest(w) > 0.97)),
-        note: None,
-    }
+    Claim::new(
+        "Theorem 3.2: E[Z] >= (1-o(1)) 2L α²/(α²+2α+1), d fixed and L growing",
+        "E[Z] / (2 L m) at least 0.97 at the largest L, at every α; toggles included",
+    )
+    .judged(shown.join("; "), Some(wide.iter().all(|w| at_widest(w) > 0.97)))
     .because(DISCRETE)
 }
 
@@ -369,20 +359,13 @@ fn lower_bound_with_toggles(size: &Size) -> Claim {
         let setting = at(depth, 0.4);
         format!("{:.2} (d = {depth})", ratio(&setting, balance::settle(&setting).throughput))
     });
-    Claim {
-        text: "Theorem 3.2 in trees such as those of section 4: L = 2^d, work = 1, toggles. (The \
-               toggles of the lower levels lift E[Z], by less the deeper the tree.)"
-            .to_owned(),
-        expected: "E[Z] / (2 L m) at least 1".to_owned(),
-        measured: format!(
+    Claim::new("Theorem 3.2 in trees such as those of section 4: L = 2^d, work = 1, toggles. (The \
+               toggles of the lower levels lift E[Z], by less the deeper the tree.)", "E[Z] / (2 L m) at least 1").judged(format!(
             "least ratio of the chain for α from 0.1 to 2: {}. (Not so in trees far deeper than the \
              paper's: by the balance, at α = 0.4, {})",
             shown.join(", "),
             far.join(", ")
-        ),
-        holds: Some(lowest >= 1.0),
-        note: None,
-    }
+        ), Some(lowest >= 1.0))
 }
 
 /// One tree, with the round of many numbers of processors.
@@ -419,13 +402,11 @@ impl Rounds {
             (measured.round.mean / law - 1.0).abs()
         };
         let worst = self.points.iter().map(off).fold(0.0, f64::max);
-        Claim {
-            text: format!("Lemma 3.1: E[T] = P / E[Z] ({})", self.name()),
-            expected: "within 2 % of the rounds of processors followed one by one".to_owned(),
-            measured: format!("largest difference {:.2} %", 100.0 * worst),
-            holds: Some(worst < 0.02),
-            note: None,
-        }
+        Claim::new(
+            format!("Lemma 3.1: E[T] = P / E[Z] ({})", self.name()),
+            "within 2 % of the rounds of processors followed one by one",
+        )
+        .judged(format!("largest difference {:.2} %", 100.0 * worst), Some(worst < 0.02))
     }
 
     fn sparse(&self) -> Claim {
@@ -433,29 +414,25 @@ impl Rounds {
         // The paper counts the step of work in E[T]; with it this bound could not hold.
         let latencies: Vec<f64> = self.within(0.0, d).map(|(_, round)| round - 1.0).collect();
         let (least, most) = (min(&latencies), max(&latencies));
-        Claim {
-            text: format!("Section 3.1: if P < d, E[T] <= d ({})", self.name()),
-            expected: format!("at most {d}, the step of work not counted"),
-            measured: format!("from {least:.2} to {most:.2}; with the step of work one more"),
-            holds: Some(most < d + 0.005),
-            note: None,
-        }
+        Claim::new(
+            format!("Section 3.1: if P < d, E[T] <= d ({})", self.name()),
+            format!("at most {d}, the step of work not counted"),
+        )
+        .judged(
+            format!("from {least:.2} to {most:.2}; with the step of work one more"),
+            Some(most < d + 0.005),
+        )
     }
 
     fn toggles(&self) -> Claim {
         let d = f64::from(self.tree.depth);
         let few = self.points.iter().filter(|(setting, _)| setting.processors as f64 > d);
         let least = few.map(|(_, m)| m.throughput.mean).fold(f64::INFINITY, f64::min);
-        Claim {
-            text: format!(
-                "Section 3.1: as long as P > d, E[Z] >= 1 and E[T] <= P ({})",
-                self.name()
-            ),
-            expected: "E[Z] at least 1 (0.999, as it is an estimate)".to_owned(),
-            measured: format!("least E[Z] {least:.3}"),
-            holds: Some(least > 0.999),
-            note: None,
-        }
+        Claim::new(
+            format!("Section 3.1: as long as P > d, E[Z] >= 1 and E[T] <= P ({})", self.name()),
+            "E[Z] at least 1 (0.999, as it is an estimate)",
+        )
+        .judged(format!("least E[Z] {least:.3}"), Some(least > 0.999))
     }
 
     fn highest(&self) -> (f64, f64) {
@@ -470,58 +447,54 @@ impl Rounds {
         let place = Bounds::of(&self.tree).diffracting_from;
         let after = self.within(processors, self.tree.all_cells() + 1.0).map(|(_, r)| r);
         let valley = after.fold(f64::INFINITY, f64::min);
-        Claim {
-            text: format!(
+        Claim::new(
+            format!(
                 "Section 5: a local maximum of latency at about P = d√L, of O(d√L) ({})",
                 self.name()
             ),
-            expected: format!(
+            format!(
                 "P within a factor of 2 of {place:.0}, at most {place:.0} steps, and falling \
                  after it"
             ),
-            measured: format!(
+        )
+        .judged(
+            format!(
                 "at P = {processors}, {round:.1} steps (d + 1 + √L is {:.1}); then down to \
                  {valley:.1}",
                 f64::from(self.tree.depth) + 1.0 + (self.tree.prism as f64).sqrt()
             ),
-            holds: Some(
-                (0.5..=2.0).contains(&(processors / place)) && round <= place && valley < round,
-            ),
-            note: None,
-        }
+            Some((0.5..=2.0).contains(&(processors / place)) && round <= place && valley < round),
+        )
     }
 
     fn optimum(&self) -> Claim {
         let (d, all) = (f64::from(self.tree.depth), self.tree.all_cells());
         let round = self.within(all, all + 1.0).map(|(_, r)| r).next().unwrap_or(f64::NAN);
-        Claim {
-            text: format!("Section 3.1: E[T] = O(d) at P = dL, L <= 2^d ({})", self.name()),
-            expected: format!("below 2 d + 1 = {} steps", 2.0 * d + 1.0),
-            measured: format!("{round:.2} steps, {:.2} d", round / d),
-            holds: Some(round < 2.0 * d + 1.0),
-            note: None,
-        }
+        Claim::new(
+            format!("Section 3.1: E[T] = O(d) at P = dL, L <= 2^d ({})", self.name()),
+            format!("below 2 d + 1 = {} steps", 2.0 * d + 1.0),
+        )
+        .judged(format!("{round:.2} steps, {:.2} d", round / d), Some(round < 2.0 * d + 1.0))
     }
 
     fn crowd(&self) -> Claim {
         let (setting, measured) = self.points.last().expect("there are points");
         let l = self.tree.prism as f64;
         let ratio = measured.throughput.mean / l;
-        Claim {
-            text: format!(
+        Claim::new(
+            format!(
                 "Section 3.1: as P/(dL) grows, E[Z] = L - o(L) and E[T] = P/L, counters aside ({})",
                 self.name()
             ),
-            expected:
-                "E[Z] / L from 0.8 to 1.2 (by theorem 3.2 near 2: two leave a cell in a step)"
-                    .to_owned(),
-            measured: format!(
+            "E[Z] / L from 0.8 to 1.2 (by theorem 3.2 near 2: two leave a cell in a step)",
+        )
+        .judged(
+            format!(
                 "E[Z] = {ratio:.2} L at P = {:.1} dL",
                 setting.processors as f64 / self.tree.all_cells()
             ),
-            holds: Some((0.8..1.2).contains(&ratio)),
-            note: None,
-        }
+            Some((0.8..1.2).contains(&ratio)),
+        )
         .because(CROWD)
     }
 
@@ -594,17 +567,15 @@ fn latency_is_p(size: &Size) -> Claim {
         ratios.push(round / processors as f64);
         shown.push(format!("{:.2} at P = {processors}", round / processors as f64));
     }
-    Claim {
-        text: format!(
+    Claim::new(
+        format!(
             "Section 5: for P = o(d√L) the latency is max(P, d) (d = {}, L = {}, √L = {root:.0}, \
              d√L = {bound:.0})",
             size.deep, tree.prism
         ),
-        expected: "E[T] / P above 0.7 at each of these P, all below d√L".to_owned(),
-        measured: shown.join(", "),
-        holds: Some(ratios.iter().all(|&ratio| ratio > 0.7)),
-        note: None,
-    }
+        "E[T] / P above 0.7 at each of these P, all below d√L",
+    )
+    .judged(shown.join(", "), Some(ratios.iter().all(|&ratio| ratio > 0.7)))
     .because(UPPER_LEVELS)
 }
 
@@ -630,15 +601,11 @@ fn peak_scaling() -> Claim {
         .zip(places)
         .map(|(d, (p, t))| format!("d = {d}: P = {p:.2} d√L, E[T] = {t:.2} √L"))
         .collect();
-    Claim {
-        text:
-            "Section 5: the local maximum stays at about d√L as d grows (L = 2^d; by the balance)"
-                .to_owned(),
-        expected: "P / d√L at d = 24 above 0.8 times that at d = 10".to_owned(),
-        measured: shown.join("; "),
-        holds: Some(places[4].0 / places[1].0 > 0.8),
-        note: None,
-    }
+    Claim::new(
+        "Section 5: the local maximum stays at about d√L as d grows (L = 2^d; by the balance)",
+        "P / d√L at d = 24 above 0.8 times that at d = 10",
+    )
+    .judged(shown.join("; "), Some(places[4].0 / places[1].0 > 0.8))
     .because(UPPER_LEVELS)
 }
 
@@ -649,17 +616,15 @@ fn counters(size: &Size) -> Claim {
         ..Setting::of_paper(tree, 12 * tree.all_cells() as usize)
     };
     let ratio = size.chain(&setting).throughput.mean / tree.counters() as f64;
-    Claim {
-        text: format!(
+    Claim::new(
+        format!(
             "Section 3.1: 2^d counters bound E[Z], one a step and counter (d = {}, L = 2^d, \
              P = 12 dL)",
             tree.depth
         ),
-        expected: "E[Z] / 2^d from 0.98 to 1.001".to_owned(),
-        measured: format!("E[Z] = {ratio:.3} 2^d"),
-        holds: Some((0.98..1.001).contains(&ratio)),
-        note: None,
-    }
+        "E[Z] / 2^d from 0.98 to 1.001",
+    )
+    .judged(format!("E[Z] = {ratio:.3} 2^d"), Some((0.98..1.001).contains(&ratio)))
 }
 
 #[cfg(test)]

@@ -6,13 +6,9 @@
 //! or its optimum (over L). A place is read from points a factor of about 1.3 apart, so it is known
 //! to within that factor at best.
 
-use super::{NEW, NOISE, REPETITIONS, figure_9_10, figure_11, latency, run, setup, tree};
-use crate::chart::{Axis, Mark, Scale};
-use crate::error::Error;
-use crate::figures::claim::Claim;
-use crate::figures::curve::{Curve, Point};
-use crate::figures::lab::Lab;
-use crate::figures::{Figure, Findings, Panel};
+use super::*;
+use super::{figure_9_10, figure_11};
+use crate::chart::Mark;
 use crate::model::markov::{Length, measure};
 use crate::model::{Setting, Tree};
 use crate::workloads::parallel::parallel;

@@ -1,9 +1,7 @@
 //! ST07 Figure 13: throughput and depth under full contention, by the number of processors.
 
 use super::*;
-use crate::chart::{Axis, Scale};
 use crate::figures::lab::Row;
-use crate::figures::{Figure, Findings, Panel};
 use crate::workloads::CountingRun;
 use crate::workloads::measured::Measured;
 use throng::structures::counter::self_tuning::policy::competitive_ratio;
@@ -61,7 +59,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     let (throughputs, depths) = (curves(throughput), curves(Measured::depth_mean));
     let ratios: Vec<(&'static str, Curve)> = (throughputs.iter())
         .filter(|(name, _)| *name != RDT)
-        .map(|(name, curve)| (*name, ratio(name, curve, of(&throughputs, RDT))))
+        .map(|(name, curve)| (*name, curve.over(of(&throughputs, RDT))))
         .collect();
     let claims = PAPERS.iter().zip(AS_PRINTED).flat_map(|(&(name, papers), (_, printed))| {
         let times = of(&ratios, name);
@@ -79,13 +77,13 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     });
     let claims = claims.chain([same_depth(lab, &depths).because(why_deeper())]).collect();
     let axis = || Axis::new("processors", Scale::Linear);
-    let panel = |title: &str, y: &str, all: Vec<(&str, Curve)>| Panel {
-        title: title.to_owned(),
-        ..Panel::new(
+    let panel = |title: &str, y: &str, all: Vec<(&str, Curve)>| {
+        Panel::new(
             axis(),
             Axis::new(y, Scale::Linear),
             all.into_iter().map(|(_, curve)| curve).collect(),
         )
+        .titled(title)
     };
     Ok(Findings {
         setup: format!(
@@ -96,7 +94,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
             Behaviour::Changing(EAGERLY),
             lab.pick(VALUES, VALUES_SMOKE),
             lab.pick(WARM_UP, WARM_UP_SMOKE),
-            lab.pick(format!("mean of {REPETITIONS} runs"), "1 run".to_owned()),
+            lab.runs_in_words(REPETITIONS),
             lab.seed
         ),
         panels: vec![
@@ -141,11 +139,6 @@ fn throughput(run: &Measured) -> f64 {
 /// Returns how often a reactive tree grew since the beginning of the run.
 fn unfolds(run: &Measured) -> f64 {
     run.notes.get("unfolded").map_or(0.0, |note| note.counts.iter().sum::<u64>() as f64)
-}
-
-fn ratio(name: &str, one: &Curve, other: &Curve) -> Curve {
-    let point = |point: &Point| Some(Point::exact(point.x, point.y / other.at(point.x)?));
-    Curve::measured(name, one.points.iter().filter_map(point).collect())
 }
 
 /// All runs.
@@ -270,7 +263,7 @@ mod tests {
         let lab = Lab::new(false, 1, 1);
         let st = curve(ST, &[(4.0, 5.0), (28.0, 90.0)]);
         let rdt = curve(RDT, &[(4.0, 10.0), (28.0, 10.0)]);
-        let ratio = ratio(ST, &st, &rdt);
+        let ratio = st.over(&rdt);
         let claim = beats(&lab, &ratio, 10.0);
         assert_eq!(claim.measured, "least 0.50 (P = 4); 9.00 at P = 28");
         assert_eq!(claim.holds, Some(false), "at every P");

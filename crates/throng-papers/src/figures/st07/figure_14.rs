@@ -3,7 +3,6 @@
 
 use super::*;
 use crate::chart::{Axis, Look, Scale};
-use crate::figures::{Figure, Findings, Panel};
 use crate::workloads::surge::Phase;
 
 /// Cycles of an interval. The paper samples every 400 us (100 000 cycles), in which the simulated
@@ -39,8 +38,8 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
     let runs = all_surges(lab, FIGURE.id, REPETITIONS, |counter| run(lab, counter))?;
     let surge_cycle = lab.pick(BEFORE, BEFORE_SMOKE) * INTERVAL_CYCLES;
     let curve = |number: fn(&Interval) -> f64| -> Vec<(&'static str, Curve)> {
-        let curve = |runs: &Surges| (runs.0, over_ms(runs, surge_cycle, INTERVAL_CYCLES, number));
-        runs.iter().map(curve).collect()
+        let curve = |runs: &Surges| over_ms(runs, surge_cycle, INTERVAL_CYCLES, number);
+        contenders().map(|(name, _)| name).into_iter().zip(runs.iter().map(curve)).collect()
     };
     let (depths, throughputs) = (
         curve(|interval| interval.depth_mean),
@@ -65,7 +64,7 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
              intervals of {INTERVAL_CYCLES} cycles, {} from seed {}",
             lab.pick(MANY, MANY_SMOKE),
             Behaviour::Changing(BY_HAND),
-            lab.pick(format!("mean of {REPETITIONS} runs"), "1 run".to_owned()),
+            lab.runs_in_words(REPETITIONS),
             lab.seed
         ),
         panels: vec![

@@ -1,9 +1,9 @@
 //! ST07 Figure 15: 4 and 28 processors in turn. Compares the values handed out in all with those
 //! under a constant load.
 
+use std::rc::Rc;
+
 use super::*;
-use crate::chart::{Axis, Scale};
-use crate::figures::{Figure, Findings, Panel};
 use crate::workloads::surge::Phase;
 
 /// Length of a phase, 1.28 ms. In the paper it is 0.1 s, "every 25 intervals" (of 4 ms, then, not
@@ -41,7 +41,7 @@ struct Rates {
 }
 
 impl Rates {
-    fn of(constant: &[Surge], changing: &[Surge]) -> Self {
+    fn of(constant: &[Rc<Surge>], changing: &[Rc<Surge>]) -> Self {
         Rates {
             constant: rate(constant, |_| true),
             changing: rate(changing, |_| true),
@@ -64,9 +64,11 @@ impl Rates {
 fn find(lab: &Lab) -> Result<Findings, Error> {
     let constant = all_surges(lab, FIGURE.id, REPETITIONS, |counter| run(lab, counter, false))?;
     let changing = all_surges(lab, FIGURE.id, REPETITIONS, |counter| run(lab, counter, true))?;
-    let rates: Vec<(&'static str, Rates)> = (constant.iter().zip(&changing))
-        .map(|((name, constant), (_, changing))| (*name, Rates::of(constant, changing)))
-        .collect();
+    let all = constant.iter().zip(&changing);
+    let rates =
+        all.map(|(constant, changing)| Rates::of(&constant.cells[0].1, &changing.cells[0].1));
+    let rates: Vec<(&'static str, Rates)> =
+        contenders().map(|(name, _)| name).into_iter().zip(rates).collect();
     let claims_of = |(name, papers): (&'static str, f64)| {
         let times = times_rdt(&rates, name);
         let about = by_about(lab, name, papers, times.changing, "while the load changes");
@@ -94,22 +96,14 @@ fn find(lab: &Lab) -> Result<Findings, Error> {
             ms(phase_cycles(lab) as f64),
             many(lab),
             Behaviour::Changing(BY_HAND),
-            lab.pick(format!("mean of {REPETITIONS} runs"), "1 run".to_owned()),
+            lab.runs_in_words(REPETITIONS),
             lab.seed
         ),
         panels: vec![
-            Panel {
-                title: "throughput over that of RDT".to_owned(),
-                ..Panel::new(
-                    x,
-                    Axis::new(y, Scale::Linear),
-                    [ST, ST_P, COUNTED].map(times).to_vec(),
-                )
-            },
-            Panel {
-                title: "throughput while the load changes".to_owned(),
-                ..Panel::new(time, values, changing.iter().map(throughput).collect())
-            },
+            Panel::new(x, Axis::new(y, Scale::Linear), [ST, ST_P, COUNTED].map(times).to_vec())
+                .titled("throughput over that of RDT"),
+            Panel::new(time, values, changing.iter().map(throughput).collect())
+                .titled("throughput while the load changes"),
         ],
         claims,
     })
@@ -132,8 +126,8 @@ fn run(lab: &Lab, counter: CounterChoice, changes: bool) -> SurgeRun {
 
 /// Returns the values in a million cycles while the number of processors satisfies `is_such`.
 /// Leaves out the first two phases, in which the trees adapt their shape.
-fn rate(surges: &[Surge], is_such: impl Fn(usize) -> bool) -> f64 {
-    let settled = |surge: &'_ Surge| surge.intervals[2 * INTERVALS as usize..].to_vec();
+fn rate(surges: &[Rc<Surge>], is_such: impl Fn(usize) -> bool) -> f64 {
+    let settled = |surge: &Rc<Surge>| surge.intervals[2 * INTERVALS as usize..].to_vec();
     let rates: Vec<f64> = (surges.iter().flat_map(settled))
         .filter(|interval| is_such(interval.processors))
         .map(|interval| interval.throughput_per_million_cycles)

@@ -20,6 +20,8 @@ use super::claim::Claim;
 use super::curve::{Curve, Point};
 use super::lab::Lab;
 use super::surges::{Surges, over_time, surges};
+use super::{Figure, Findings, Panel};
+use crate::chart::{Axis, Scale};
 use crate::error::Error;
 use crate::workloads::CounterChoice;
 use crate::workloads::reactive::{self, Behaviour};

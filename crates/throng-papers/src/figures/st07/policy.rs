@@ -8,9 +8,6 @@ use throng::machine::SplitMix64;
 use throng::structures::counter::self_tuning::policy::{Account, Phase, competitive_ratio};
 
 use super::*;
-use crate::chart::{Axis, Scale};
-use crate::figures::claim::Claim;
-use crate::figures::{Figure, Findings, Panel};
 
 const PROCESSORS: [usize; 10] = [4, 8, 16, 30, 64, 128, 256, 512, 1024, 4096];
 const PROCESSORS_SMOKE: [usize; 3] = [4, 30, 256];

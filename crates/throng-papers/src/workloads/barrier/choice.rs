@@ -63,7 +63,6 @@ pub struct BarrierTuning {
 
 impl BarrierTuning {
     /// Returns the shape for `members` members on this machine.
-    #[must_use]
     pub fn shape(self, members: usize, machine: &MachineSpec) -> Shape {
         let mut shape = Shape::for_members(members);
         if let Some(fan_in) = self.fan_in {
@@ -89,7 +88,6 @@ impl fmt::Display for BarrierTuning {
 }
 
 /// Returns the flags' layout as typed on a command line.
-#[must_use]
 pub fn flags_in_words(flags: Flags) -> &'static str {
     match flags {
         Flags::Packed => "packed",
@@ -98,7 +96,6 @@ pub fn flags_in_words(flags: Flags) -> &'static str {
 }
 
 /// Returns the wake-up as typed on a command line.
-#[must_use]
 pub fn wake_up_in_words(wake_up: WakeUp) -> &'static str {
     match wake_up {
         WakeUp::Global => "global",
@@ -107,7 +104,6 @@ pub fn wake_up_in_words(wake_up: WakeUp) -> &'static str {
 }
 
 /// Returns the reinitialisation as typed on a command line.
-#[must_use]
 pub fn reinit_in_words(reinit: Reinit) -> &'static str {
     match reinit {
         Reinit::Clear => "clear",
@@ -134,7 +130,6 @@ pub struct Taken {
 /// use throng_papers::workloads::barrier::taken;
 /// assert!(taken("static-fway").fan_in && !taken("central").fan_in);
 /// ```
-#[must_use]
 pub fn taken(method: &str) -> Taken {
     let none = Taken::default();
     match method {
@@ -157,7 +152,6 @@ const ALL: Taken = Taken { fan_in: true, flags: true, wake_up: true, reinit: tru
 
 impl Taken {
     /// Keeps the options of `tuning` that have an effect.
-    #[must_use]
     pub fn of(self, tuning: BarrierTuning) -> BarrierTuning {
         BarrierTuning {
             fan_in: tuning.fan_in.filter(|_| self.fan_in),
@@ -194,7 +188,6 @@ impl fmt::Debug for BarrierChoice {
 
 impl BarrierChoice {
     /// Returns a method of the library with the options of `tuning`; otherwise as in GV93.
-    #[must_use]
     pub fn registered(method: Registered<Sim>, tuning: BarrierTuning) -> Self {
         let name = method.about.name;
         let told = taken(name).of(tuning);
@@ -210,7 +203,6 @@ impl BarrierChoice {
     }
 
     /// Returns the method of this name with the options of `tuning`, or `None` if there is none.
-    #[must_use]
     pub fn named(name: &str, tuning: BarrierTuning) -> Option<Self> {
         let method = methods::<Sim>().into_iter().find(|method| method.about.name == name)?;
         Some(Self::registered(method, tuning))
@@ -218,7 +210,6 @@ impl BarrierChoice {
 
     /// Returns a barrier built by `build`. `options` are those of `throng simulate` that give the
     /// same barrier. They distinguish it from others of the same method.
-    #[must_use]
     pub fn custom(
         method: &'static str,
         options: impl Into<String>,

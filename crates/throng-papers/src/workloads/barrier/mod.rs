@@ -1,4 +1,5 @@
 //! Simulates one barrier and measures it: members run round after round, as in GV93 section 5.
+//! (More than 500 lines, of which 140 are tests.)
 //!
 //! Measured is what `rounds` rounds *add*. Each run is made twice, with the warm-up alone and with
 //! the rounds after it, and the difference is taken. So neither the first touch of a line nor the
@@ -32,7 +33,7 @@ use throng::machine::{Cpu, WayOut};
 use throng::structures::barrier::Meeting;
 use throng_sim::{End, Faults, MachineSpec, MemoryReport, Outcome, Sim, SimCpu, Simulation};
 
-use super::{catching, idle, quoted};
+use super::{catching, chosen_in_words, idle, machine_in_words, quoted};
 use crate::error::Error;
 
 pub use choice::{
@@ -48,7 +49,6 @@ pub const WARM_UP: u64 = 20;
 
 /// Returns the step limit for `rounds` rounds of `members` members: many times what any barrier
 /// that makes progress needs.
-#[must_use]
 pub const fn usual_step_limit(members: usize, rounds: u64) -> u64 {
     100_000_000 + 20_000 * members as u64 * rounds
 }
@@ -167,7 +167,6 @@ impl Book {
 impl BarrierRun {
     /// Returns a run as in GV93: no work between rounds. It has seed 0, no faults, and as many
     /// members as the machine has processors.
-    #[must_use]
     pub fn new(barrier: BarrierChoice, machine: MachineSpec) -> Self {
         BarrierRun {
             barrier,
@@ -198,7 +197,6 @@ impl BarrierRun {
     ///      --rounds 200 --work 0 --seed 7",
     /// );
     /// ```
-    #[must_use]
     pub fn replay_command(&self) -> String {
         let mut words = vec![format!("throng simulate --barrier {}", self.barrier.method)];
         if !self.barrier.options.is_empty() {
@@ -301,10 +299,8 @@ impl BarrierRun {
 
     /// Returns the machine's name, with its file where it has one: a file may reuse the name of
     /// another machine.
-    #[must_use]
     pub fn machine_in_words(&self) -> String {
-        let (name, argument) = (&self.machine.name, &self.machine_argument);
-        if name == argument { name.clone() } else { format!("{name} ({argument})") }
+        machine_in_words(&self.machine, &self.machine_argument)
     }
 
     fn simulate(
@@ -335,11 +331,8 @@ impl BarrierRun {
             )
     }
 
-    fn failed(&self, mut what: String) -> Error {
-        let chosen = self.faults.chosen(self.members, self.seed);
-        if chosen != self.faults {
-            what.push_str(&format!(" (the seed chose these faults: {chosen})"));
-        }
+    fn failed(&self, what: String) -> Error {
+        let what = what + &chosen_in_words(&self.faults, self.members, self.seed);
         Error::SimulatedRun {
             method: self.barrier.method,
             machine: self.machine_in_words(),

@@ -29,7 +29,6 @@ impl fmt::Debug for PoolChoice {
 
 impl PoolChoice {
     /// Returns a pool built by `build`.
-    #[must_use]
     pub fn custom(
         name: &'static str,
         build: impl Fn(usize) -> Result<Box<dyn Jobs<Job, Sim>>, Error> + Send + Sync + 'static,
@@ -38,7 +37,6 @@ impl PoolChoice {
     }
 
     /// Returns the papers' pool: an array of `elements` elements and two counters of this kind.
-    #[must_use]
     pub fn on_counters(name: &'static str, counter: &CounterChoice, elements: usize) -> Self {
         let counter = counter.clone();
         Self::custom(name, move |processors| {
@@ -49,13 +47,11 @@ impl PoolChoice {
     }
 
     /// Returns a pool with a queue for each processor, balanced between random pairs.
-    #[must_use]
     pub fn rsu() -> Self {
         Self::custom("RSU", |processors| Ok(Box::new(Rsu::on_machine(processors))))
     }
 
     /// Returns the library's own queue, unbounded.
-    #[must_use]
     pub fn queue() -> Self {
         const NAME: &str = "Queue";
         Self::custom(NAME, |_| {
@@ -65,7 +61,6 @@ impl PoolChoice {
     }
 
     /// Returns the library's own pool, with a leaf for each processor.
-    #[must_use]
     pub fn pool() -> Self {
         const NAME: &str = "Pool";
         Self::custom(NAME, |_| {

@@ -93,7 +93,6 @@ pub struct JobsMeasured {
 
 impl JobsMeasured {
     /// Returns the mean depth of the counters that served calls, or NaN where they are not trees.
-    #[must_use]
     pub fn depth_mean(&self) -> f64 {
         let stretches = self.notes.over_time("depth");
         let some = stretches.iter().filter(|stretch| stretch.count > 0);
@@ -105,7 +104,6 @@ impl JobsMeasured {
 
     /// Returns the attempts to balance for each job, and the part of them that moved a job. `None`
     /// where the pool does not balance.
-    #[must_use]
     pub fn balancing(&self) -> Option<(f64, f64)> {
         let note = self.notes.get("balanced")?;
         let tries: u64 = note.counts.iter().sum();
@@ -128,7 +126,6 @@ struct Shared {
 
 impl JobsRun {
     /// Returns a run with seed 0 and as many processors as the machine has.
-    #[must_use]
     pub fn new(pool: PoolChoice, workload: Workload, machine: MachineSpec) -> Self {
         JobsRun {
             pool,

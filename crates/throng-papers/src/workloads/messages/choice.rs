@@ -37,20 +37,17 @@ const DELAY_CYCLES: (u64, u64) = (16, 128);
 impl Structure {
     /// Returns a combining tree whose nodes wait `wait` cycles for their second request, or for
     /// ever.
-    #[must_use]
     pub fn combining_tree(wait: Option<u64>) -> Self {
         Structure::CombiningTree { wait }
     }
 
     /// Returns a bitonic counting network.
-    #[must_use]
     pub fn counting_network(width: usize) -> Self {
         Structure::CountingNetwork { width }
     }
 
     /// Returns a diffracting tree with this number of prism processors a balancer, for each level
     /// from the root down.
-    #[must_use]
     pub fn diffracting_tree(prisms: Vec<usize>) -> Self {
         Structure::DiffractingTree { prisms, delay: DELAY_CYCLES }
     }
@@ -68,7 +65,6 @@ impl Structure {
     }
 
     /// Returns the width of a tree or network of balancers, or `None` for other structures.
-    #[must_use]
     pub fn width(&self) -> Option<usize> {
         match self {
             Structure::Central | Structure::CombiningTree { .. } => None,
@@ -84,7 +80,6 @@ impl Structure {
     ///
     /// assert_eq!(Structure::diffracting_tree(vec![4, 2, 1]).name(), "DTree[8]");
     /// ```
-    #[must_use]
     pub fn name(&self) -> String {
         match self {
             Structure::Central => "central".to_owned(),
@@ -96,7 +91,6 @@ impl Structure {
     }
 
     /// Returns the name, with the parameters that distinguish it from others of the same name.
-    #[must_use]
     pub fn in_words(&self) -> String {
         match self {
             Structure::DiffractingTree { prisms, delay } => {
@@ -116,7 +110,6 @@ impl Structure {
     ///
     /// # Panics
     /// When there is no such structure.
-    #[must_use]
     pub fn plan(&self, clients: usize, seed: u64) -> Plan {
         let plan = match self {
             Structure::Central => Ok(Plan::central()),
@@ -162,7 +155,6 @@ impl Network {
     ];
 
     /// Returns a description in a line.
-    #[must_use]
     pub fn about(self) -> &'static str {
         match self {
             Network::MeshSingleWire => "a torus; a switch passes one message at a time",
@@ -178,7 +170,6 @@ impl Network {
     }
 
     /// Returns the network with `nodes` nodes.
-    #[must_use]
     pub fn spec(self, nodes: usize) -> NetworkSpec {
         match self {
             Network::MeshSingleWire => NetworkSpec::mesh_single_wire(nodes),
@@ -199,7 +190,6 @@ impl Network {
     /// assert_eq!(Network::Butterfly.nodes(272), 512);
     /// assert_eq!(Network::Crossbar.nodes(272), 272);
     /// ```
-    #[must_use]
     pub fn nodes(self, least: usize) -> usize {
         match self {
             Network::MeshSingleWire | Network::MeshCrossbar => {

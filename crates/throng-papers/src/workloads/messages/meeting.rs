@@ -39,7 +39,6 @@ const SEED: u64 = 0;
 
 impl Rounds {
     /// Returns a run of twenty rounds, without work between them.
-    #[must_use]
     pub fn new(kind: BarrierKind, network: Network, members: usize) -> Self {
         Rounds { kind, network, members, rounds: 20, replay: "none".to_owned() }
     }

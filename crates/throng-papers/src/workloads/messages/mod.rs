@@ -67,7 +67,6 @@ pub struct MessagesMeasured {
 impl MessagesRun {
     /// Returns a run with a client on each node, no work, annealed layout, 10 000 numbers and seed
     /// 0.
-    #[must_use]
     pub fn new(structure: Structure, network: Network, nodes: usize) -> Self {
         MessagesRun {
             structure,
@@ -83,7 +82,6 @@ impl MessagesRun {
     }
 
     /// Returns a key: equal runs have equal keys.
-    #[must_use]
     pub fn key(&self) -> String {
         let MessagesRun { structure, network, nodes, layout, clients, work, numbers, seed, .. } =
             self;
@@ -151,45 +149,38 @@ impl MessagesMeasured {
     }
 
     /// Returns the number of numbers handed out.
-    #[must_use]
     pub fn handed_out(&self) -> u64 {
         self.handed_out
     }
 
     /// Returns the mean cycles from a request to its answer.
-    #[must_use]
     pub fn latency_cycles_mean(&self) -> f64 {
         self.latency_mean
     }
 
     /// Returns the numbers handed out in a million cycles.
-    #[must_use]
     pub fn throughput_per_million_cycles(&self) -> f64 {
         1e6 * self.handed_out as f64 / self.cycles as f64
     }
 
     /// Returns the messages for each number, including those that stay on a node.
-    #[must_use]
     pub fn messages_a_number(&self) -> f64 {
         (self.messages + self.local_messages) as f64 / self.handed_out as f64
     }
 
     /// Returns the mean number of switches a message passes; a message that stays on its node
     /// passes 0.
-    #[must_use]
     pub fn hops_a_message(&self) -> f64 {
         let all = (self.messages + self.local_messages).max(1) as f64;
         self.mean_hops * self.messages as f64 / all
     }
 
     /// Returns the mean cycles that a message over the network waits for wires and switches.
-    #[must_use]
     pub fn waited_a_message(&self) -> f64 {
         self.mean_wait
     }
 
     /// Returns the part with the highest utilisation, in brackets, or nothing.
-    #[must_use]
     pub fn busiest_in_words(&self) -> String {
         let words = |(part, share): &(String, f64)| {
             format!(" ({part} is busy {:.0} % of the time)", 100.0 * share)

@@ -29,7 +29,7 @@ use crate::machine::{Line, Machine, Native, Place, WayOut, Word};
 ///
 /// # Differs from the paper
 /// - Members wait for a sense on the counter's line, which the last to come reverses. In section 2.1 they wait until the
-///   counter is full; the paper does not say who sets it back, nor how that is kept from those who have not seen it full.
+///   counter is full; the paper does not say who sets it back, nor how members that have not yet seen it full are protected from that.
 /// - The lock is a word on the line, not the KSR-1's lock of the whole subpage.
 ///
 /// ## Memory ordering

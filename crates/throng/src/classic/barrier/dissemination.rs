@@ -43,8 +43,8 @@ impl<M: Machine> Dissemination<M> {
     /// Returns a barrier for `members` processors from `first` on.
     pub(crate) fn starting_at(first: usize, members: usize, flags: Flags) -> Self {
         let steps = members.next_power_of_two().trailing_zeros();
-        let told = (first..first + members).map(|home| (steps as usize, home));
-        Dissemination { board: FlagBoard::new("told", flags, told), members, steps }
+        let signals = (first..first + members).map(|home| (steps as usize, home));
+        Dissemination { board: FlagBoard::new("signals", flags, signals), members, steps }
     }
 }
 
@@ -66,8 +66,8 @@ impl<M: Machine> Meeting<M> for Dissemination<M> {
                 partner -= self.members;
             }
             self.board.word(self.board.at(partner, step)).signal(round + 1);
-            let told = self.board.word(self.board.at(rank, step));
-            told.sleep_while(cpu, Acquire, way_out, |told| told <= round).ok_or(Broken)?;
+            let signals = self.board.word(self.board.at(rank, step));
+            signals.sleep_while(cpu, Acquire, way_out, |signals| signals <= round).ok_or(Broken)?;
         }
         Ok(())
     }

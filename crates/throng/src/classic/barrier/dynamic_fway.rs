@@ -85,9 +85,9 @@ impl<M: Machine> Meeting<M> for DynamicFway<M> {
         let mut passed = 0;
         for step in path {
             let own = self.flags[step.node][step.place];
-            let is_told = self.board.word(own).swap(round + 1, AcqRel) == round + 1;
+            let was_set = self.board.word(own).swap(round + 1, AcqRel) == round + 1;
             M::fence(SeqCst);
-            if is_told || !self.is_complete(step.node, round) {
+            if was_set || !self.is_complete(step.node, round) {
                 self.bells.wait(cpu, step.node, round, way_out)?;
                 break;
             }

@@ -1,4 +1,4 @@
-//! Telling those who wait that all have come, by senses that are reversed from round to round.
+//! Releasing the members that wait, by senses that are reversed from round to round.
 
 use std::sync::atomic::Ordering::Acquire;
 
@@ -13,9 +13,9 @@ pub(super) const fn sense_of(round: u64) -> u64 {
 }
 
 /// The words that members look at while they wait for the end of a round: each has the sense of the last round that is
-/// over, as far as those who look at it know. [`Bells`](super::wake_up::Bells) have counts of rounds instead.
+/// over, as far as the members that read it know. [`Bells`](super::wake_up::Bells) have counts of rounds instead.
 ///
-/// Two senses are enough: a word is reversed again at the end of the next round, to which all who look at it must come.
+/// Two senses are enough: a word is reversed again at the end of the next round, to which every member that reads it must come.
 #[derive(Debug)]
 pub(super) struct Senses<M: Machine> {
     senses: Vec<Line<M::Word>>,

@@ -51,8 +51,8 @@
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-use super::method::MAX_DEPTH;
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
+use crate::counter::method::MAX_DEPTH;
 use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
 
 const IDLE: u64 = 0;

@@ -48,9 +48,9 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::method::MAX_DEPTH;
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
-use crate::classic::lock::{MOST_BACKOFF, SpinLock};
+use crate::counter::method::MAX_DEPTH;
+use crate::lock::{MOST_BACKOFF, SpinLock};
 use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
 
 const FREE: u64 = 0;

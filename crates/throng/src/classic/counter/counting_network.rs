@@ -29,7 +29,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
-use crate::classic::lock::{Backoff, MOST_BACKOFF};
+use crate::lock::{Backoff, MOST_BACKOFF};
 use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
 
 /// A number to which processors add: the toggles and the counters of a network.
@@ -72,7 +72,7 @@ impl<M: Machine> Number<M> for AtomicNumber<M> {
 ///
 /// The lock is exactly DT96's: it is read before it is tried, and a processor that finds it taken
 /// looks again after a random time, up to twice as long each time.
-/// ([`BackoffLock`](crate::classic::lock::BackoffLock) tries first and sleeps until the lock is
+/// ([`BackoffLock`](crate::lock::BackoffLock) tries first and sleeps until the lock is
 /// free. It is faster for few processors, but all sleeping processors wake at once.)
 ///
 /// ## Memory ordering

@@ -6,7 +6,7 @@
 //! where the number is part of a larger state ([`Guarded`]).
 
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
-use crate::classic::lock::{BackoffLock, Guarded, Lock, McsLock};
+use crate::lock::{BackoffLock, Guarded, Lock, McsLock};
 use crate::machine::{Machine, Native};
 
 /// A counter under lock `L`.

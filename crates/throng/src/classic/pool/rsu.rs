@@ -41,7 +41,7 @@ use std::fmt;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use super::Jobs;
-use crate::classic::lock::{BackoffLock, Held, MOST_BACKOFF};
+use crate::lock::{BackoffLock, Held, MOST_BACKOFF};
 use crate::machine::{Cell, Cpu, Growing, Line, Machine, Native, PerCpu, Place, WayOut, Word};
 
 /// The number of jobs for which a pool has room at first; a power of two.

@@ -46,8 +46,8 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::AcqRel;
 
+use super::method::{About, Consistency, Counting, Method, Progress, Shape};
 use crate::ShapeError;
-use crate::classic::counter::{About, Consistency, Counting, Method, Progress, Shape};
 use crate::machine::{Cpu, Growing, Line, Machine, Native, Place, Word};
 use group::{Group, MOST_AT_ONCE, Request};
 

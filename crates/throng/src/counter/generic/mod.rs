@@ -34,9 +34,15 @@
 //! `README.md` in this directory has the states, why nothing is lost or given twice, the memory
 //! orderings, and a comparison with sealed epochs and trees.
 
+mod builder;
 mod ladder;
+mod mode;
 mod policy;
+#[cfg(test)]
+mod tests;
 mod tuner;
+
+pub use builder::{Builder, Policy};
 
 use std::cell::Cell;
 use std::fmt;
@@ -45,23 +51,12 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
+use self::mode::{FIRST_WINDOW, FLAT_FROM, Mode, NEVER};
 use self::policy::{Look, Next, State};
 use self::tuner::Tuner;
 use super::gathering::{Groups, Levels, SLOTS};
-use crate::ShapeError;
-use crate::classic::counter::{About, Consistency, Counting, Method, Progress, Shape};
-use crate::machine::{Cpu, Line, Machine, Native, NativeCpu, NativeWord, Place, Word};
-
-/// From this number on a counter stays one word, because the policy does not handle numbers that
-/// wrap.
-const FLAT_FROM: u64 = 1 << 62;
-
-/// The window of a counter that needs no looks, as a power of two. No number below [`FLAT_FROM`] is
-/// a multiple of it, except 0.
-const NEVER: u32 = 62;
-
-/// The window of a new counter: numbers from one look to the next, as a power of two.
-const FIRST_WINDOW: u32 = 8;
+use super::method::Counting;
+use crate::machine::{Cpu, Line, Machine, Native, NativeCpu, NativeWord, Word};
 
 /// The pause before the root is timed, in units of [`Cpu::pause`]. Under contention another caller
 /// takes the line in that time.
@@ -73,180 +68,6 @@ const AT_ONCE: usize = 64;
 /// The processor of the calling thread. It is a constant, so that a call needs no room for it on
 /// the stack.
 const THIS: &NativeCpu = &Native::cpu();
-
-/// The word `mode`: the way to the root, and the numbers that are followed by a look.
-///
-/// | bits | on one word | in groups |
-/// |---|---|---|
-/// | 63 | 0 | 1 |
-/// | 0..63 | a mask: look when all these bits of the number are 0 | |
-/// | 0..8 | | look when a fetch passes a multiple of 2^this |
-/// | 8..24 | | the [`Levels`] |
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Mode(u64);
-
-impl Mode {
-    /// The bit of a mode with groups.
-    const CROWD: u64 = 1 << 63;
-
-    /// One word, and no look after any number below 2^63 but 0.
-    const FLAT_FOR_EVER: Mode = Mode(Self::CROWD - 1);
-
-    /// Returns the mode of one word with a look after each `2^window` numbers.
-    const fn flat(window: u32) -> Self {
-        Mode((1 << window) - 1)
-    }
-
-    fn new(next: Next) -> Self {
-        let Next { levels, window } = next;
-        if levels == Levels::FLAT {
-            Mode::flat(window)
-        } else {
-            Mode(Self::CROWD | levels.bits() << 8 | u64::from(window))
-        }
-    }
-
-    #[inline]
-    const fn is_flat(self) -> bool {
-        self.0 & Self::CROWD == 0
-    }
-
-    #[inline]
-    const fn levels(self) -> Levels {
-        if self.is_flat() { Levels::FLAT } else { Levels::from_bits(self.0 >> 8) }
-    }
-
-    /// Returns the count of numbers between two looks, as a power of two.
-    #[inline]
-    const fn window(self) -> u32 {
-        if self.is_flat() { self.0.trailing_ones() } else { (self.0 & 63) as u32 }
-    }
-
-    /// Returns whether a fetch of `count` numbers from `first` on is followed by a look.
-    #[inline]
-    const fn looks_after(self, first: u64, count: u64) -> bool {
-        // A look follows if there is a multiple of 2^window among them.
-        let window = self.window();
-        first.wrapping_sub(1) >> window != first.wrapping_add(count).wrapping_sub(1) >> window
-    }
-}
-
-/// How a [`Counter`] chooses its shape.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Policy {
-    /// By measurement: the default.
-    #[default]
-    Measured,
-    /// Always these levels.
-    Stay(Levels),
-    /// A random shape after every number: slow, and a hard test of the groups.
-    #[doc(hidden)]
-    Restless,
-}
-
-/// Builds a [`Counter`].
-///
-/// ```
-/// use throng::structures::counter::Counter;
-/// let tickets = Counter::builder().start_at(1000).max_depth(1).build();
-/// assert_eq!(tickets.next(), 1000);
-/// ```
-#[derive(Clone, Debug, Default)]
-#[must_use = "a builder makes nothing until `build` is called"]
-pub struct Builder {
-    start: u64,
-    depth: Option<u32>,
-    policy: Policy,
-    prepared: usize,
-    /// For checks: the number of shapes to use, and the number of answers in a bank.
-    checked: Option<(usize, usize)>,
-}
-
-impl Builder {
-    /// Sets the largest number of levels of groups, for the policy and for
-    /// [`reshape`](Counter::reshape). With 0 the counter stays one word, and so wait-free. By
-    /// default a counter uses up to 2.
-    pub fn max_depth(mut self, levels: u32) -> Self {
-        self.depth = Some(levels);
-        self
-    }
-
-    /// Sets the first number. 0 by default.
-    pub fn start_at(mut self, number: u64) -> Self {
-        self.start = number;
-        self
-    }
-
-    /// Sets how the counter chooses its shape.
-    pub fn policy(mut self, policy: Policy) -> Self {
-        self.policy = policy;
-        self
-    }
-
-    /// Allocates the groups for this number of locations (cores) at once, so that no call allocates
-    /// later: a few megabytes for hundreds of cores. 0 by default.
-    pub fn prepared_for(mut self, locations: usize) -> Self {
-        self.prepared = locations;
-        self
-    }
-
-    /// Returns the counter, for real threads.
-    #[must_use]
-    pub fn build(&self) -> Counter {
-        self.on_machine()
-    }
-
-    /// Returns the counter, on machine `M`.
-    #[must_use]
-    pub fn on_machine<M: Machine>(&self) -> Counter<M> {
-        let depth = self.depth.unwrap_or(u32::MAX);
-        let ladder = match self.policy {
-            Policy::Restless => ladder::restless(depth),
-            Policy::Measured | Policy::Stay(_) => ladder::ladder(depth),
-        };
-        let (rungs, slots) = self.checked.unwrap_or((ladder.len(), SLOTS));
-        let ladder = &ladder[..rungs.min(ladder.len())];
-        let counter = Counter {
-            root: Line::word::<M>(self.start, Place::named("root")),
-            way: Line::new::<M>(Place::named("mode"), |spot| Way {
-                mode: M::Word::new(self.first_mode(ladder, depth).0, spot),
-                changes: M::Word::new(0, spot),
-                groups: OnceLock::new(),
-            }),
-            tuner: Tuner::new(State::new(self.start)),
-            ladder,
-            policy: self.policy,
-            depth,
-            slots,
-        };
-        if self.prepared > 0 {
-            self.prepare(&counter);
-        }
-        counter
-    }
-
-    fn first_mode(&self, ladder: &[Levels], depth: u32) -> Mode {
-        let (levels, window) = match self.policy {
-            _ if self.start >= FLAT_FROM => return Mode::FLAT_FOR_EVER,
-            Policy::Measured if ladder.len() > 1 => (Levels::FLAT, FIRST_WINDOW),
-            Policy::Measured => return Mode::FLAT_FOR_EVER,
-            Policy::Stay(levels) => (levels.at_most(depth), NEVER),
-            Policy::Restless => (ladder[ladder.len() - 1], 0),
-        };
-        Mode::new(Next { levels, window })
-    }
-
-    fn prepare<M: Machine>(&self, counter: &Counter<M>) {
-        let stays = match self.policy {
-            Policy::Stay(levels) => Some(levels.at_most(counter.depth)),
-            Policy::Measured | Policy::Restless => None,
-        };
-        for &levels in stays.as_slice().iter().chain(counter.ladder) {
-            counter.groups().make(levels, self.prepared);
-        }
-    }
-}
 
 /// The counter on machine `M`. [`throng::Counter`](crate::Counter) is this one on real threads.
 pub struct Counter<M: Machine = Native> {
@@ -560,185 +381,5 @@ impl<M: Machine> Counting<M> for Counter<M> {
                 self.look(cpu, last, 1);
             }
         }
-    }
-}
-
-impl<M: Machine> Method<M> for Counter<M> {
-    const ABOUT: About = About {
-        name: "counter",
-        summary: "the default: one fetch_add under low contention, groups under high",
-        paper: "ours",
-        consistency: Consistency::Linearizable,
-        progress: Progress::Blocking,
-    };
-
-    /// Builds a counter, which needs no shape. With patience 0 it changes its levels at random,
-    /// after every number.
-    fn build(shape: &Shape) -> Result<Self, ShapeError> {
-        if shape.patience > 0 {
-            return Ok(Builder::default().on_machine());
-        }
-        ShapeError::check_range("batches in a bank", shape.bank, 1..=4096)?;
-        let widest = shape.width.unwrap_or(shape.processors).max(1);
-        let restless = Builder {
-            policy: Policy::Restless,
-            prepared: shape.processors,
-            checked: Some((2 * widest - 1, shape.bank.min(SLOTS))),
-            ..Builder::default()
-        };
-        Ok(restless.on_machine())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ladder::MOST_DEPTH;
-    use super::*;
-    use crate::machine::SplitMix64;
-    use std::thread;
-
-    fn groups_of(heights: &[u32]) -> Levels {
-        Levels::of_heights(heights).unwrap()
-    }
-
-    /// The constant is written apart from the code that builds counters on any machine.
-    #[test]
-    fn a_constant_counter_is_like_one_that_was_built() {
-        let words = |counter: &Counter| {
-            let mode = counter.way.mode.load(Relaxed);
-            let Counter { policy, depth, slots, ladder, .. } = *counter;
-            (counter.stats(), mode, counter.tuner.state().to_words(), policy, depth, slots, ladder)
-        };
-        assert_eq!(words(&const { Counter::new() }), words(&Counter::builder().build()));
-    }
-
-    #[test]
-    fn modes_say_what_they_were_told() {
-        for window in [0, 8, 30] {
-            let flat = Mode::new(Next { levels: Levels::FLAT, window });
-            assert!(flat.is_flat() && flat.window() == window && flat.levels() == Levels::FLAT);
-            let levels = groups_of(&[5, 8]);
-            let crowd = Mode::new(Next { levels, window });
-            assert!(!crowd.is_flat() && crowd.window() == window && crowd.levels() == levels);
-        }
-        assert!(Mode::FLAT_FOR_EVER.is_flat());
-    }
-
-    #[test]
-    fn looks_follow_the_multiples_and_nothing_else() {
-        for levels in [Levels::FLAT, groups_of(&[3])] {
-            let mode = Mode::new(Next { levels, window: 4 });
-            for first in 0..100_u64 {
-                for count in 1..40 {
-                    let has_multiple = (first..first + count).any(|number| number % 16 == 0);
-                    assert_eq!(mode.looks_after(first, count), has_multiple, "{first} {count}");
-                }
-                assert_eq!(first & 15 == 0, mode.looks_after(first, 1));
-            }
-        }
-    }
-
-    #[test]
-    fn it_starts_where_told_and_gives_as_many_as_asked_for() {
-        for policy in [Policy::Measured, Policy::Restless, Policy::Stay(groups_of(&[1, 2]))] {
-            let counter = Counter::builder().start_at(500).policy(policy).build();
-            assert_eq!(counter.next_many(0), 500..500);
-            assert_eq!(counter.next_many(7), 500..507);
-            assert_eq!(counter.next_many(1 << 20), 507..507 + (1 << 20));
-            let mut values = [0; 4];
-            counter.fill_on(&Native::cpu(), &mut values);
-            let next = 507 + (1 << 20);
-            assert_eq!(values, [next, next + 1, next + 2, next + 3]);
-            assert_eq!(counter.stats().next, next + 4);
-        }
-    }
-
-    #[test]
-    fn large_numbers_come_from_one_word_and_the_last_is_followed_by_0() {
-        let restless = Counter::builder().policy(Policy::Restless).start_at(FLAT_FROM - 50).build();
-        assert!((0..100).all(|i| restless.next() == FLAT_FROM - 50 + i));
-        assert_eq!(restless.mode(), Mode::FLAT_FOR_EVER);
-        restless.reshape(groups_of(&[2]));
-        assert_eq!(restless.stats().levels, Levels::FLAT);
-
-        let stay = Policy::Stay(groups_of(&[3]));
-        let stays = Counter::builder().policy(stay).start_at(FLAT_FROM - 2).build();
-        assert_eq!(stays.stats().levels, groups_of(&[3]));
-        assert!((0..9).all(|i| stays.next() == FLAT_FROM - 2 + i));
-        assert_eq!(stays.mode(), Mode::FLAT_FOR_EVER);
-
-        let forced = Counter::builder().start_at(FLAT_FROM - 2).build();
-        forced.reshape(groups_of(&[3]));
-        assert!((0..9).all(|i| forced.next() == FLAT_FROM - 2 + i));
-        assert_eq!(forced.mode(), Mode::FLAT_FOR_EVER);
-
-        let last = Counter::builder().start_at(u64::MAX - 1).build();
-        assert_eq!([last.next(), last.next(), last.next()], [u64::MAX - 1, u64::MAX, 0]);
-        let around = Counter::builder().start_at(u64::MAX).build().next_many(3);
-        assert_eq!((around.start, around.end), (u64::MAX, 2));
-    }
-
-    #[test]
-    fn no_deeper_than_allowed() {
-        for depth in [0, 1, 2, 1000] {
-            let counter = Counter::builder().max_depth(depth).policy(Policy::Restless).build();
-            for _ in 0..500 {
-                counter.next();
-                assert!(counter.stats().levels.depth() <= depth.min(MOST_DEPTH));
-            }
-            counter.reshape(groups_of(&[1, 2, 3]));
-            assert!(counter.stats().levels.depth() <= depth);
-            let stay = Policy::Stay(groups_of(&[1, 3, 5]));
-            let stays = Counter::builder().max_depth(depth).policy(stay).prepared_for(9).build();
-            assert_eq!(stays.stats().levels.depth(), depth.min(3));
-            assert_eq!(stays.next(), 0);
-            assert_eq!(counter.stats().changes > 0, depth > 0);
-        }
-    }
-
-    #[test]
-    fn alone_it_stays_one_word() {
-        let counter = Counter::new();
-        for i in 0..1_000_000 {
-            assert_eq!(counter.next(), i);
-        }
-        // On a busy machine the policy may have taken an interruption for contention, and tried
-        // groups.
-        assert_eq!(counter.stats().moves, 0);
-
-        let wait_free = Counter::builder().max_depth(0).build();
-        assert_eq!(wait_free.next_many(1 << 20), 0..1 << 20);
-        assert_eq!(wait_free.mode(), Mode::FLAT_FOR_EVER);
-        assert!(wait_free.way.groups.get().is_none(), "nothing was made for a crowd");
-    }
-
-    /// 64 threads count while another one changes the shape as fast as it can.
-    #[test]
-    fn shapes_forced_from_outside_lose_nothing() {
-        const THREADS: usize = 64;
-        const CHANGES: u64 = 300;
-        let counter = Builder { checked: Some((usize::MAX, 3)), ..Counter::builder() }.build();
-        let force = || {
-            let (mut random, ladder) = (SplitMix64::from_state(7), ladder::ladder(MOST_DEPTH));
-            while counter.stats().changes < CHANGES {
-                counter.reshape(ladder[random.below(ladder.len() as u64) as usize]);
-                Native::cpu().pause(200);
-            }
-        };
-        let count = || {
-            let mut drawn = Vec::new();
-            while drawn.len() < 200 || counter.stats().changes < CHANGES {
-                drawn.push(counter.next());
-            }
-            drawn
-        };
-        let mut drawn: Vec<u64> = thread::scope(|s| {
-            let threads: Vec<_> = (0..THREADS).map(|_| s.spawn(count)).collect();
-            s.spawn(force);
-            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-        });
-        drawn.sort_unstable();
-        let last = drawn.len() as u64;
-        assert!(drawn.into_iter().eq(0..last));
     }
 }

@@ -102,7 +102,7 @@ mod tests {
                 tuner.look(110, 10, |_| true, |_| ())
             },
         );
-        assert_eq!(inner, Some(None), "someone is looking");
+        assert_eq!(inner, Some(None), "another caller is looking");
         assert_eq!(tuner.look(120, 10, |_| true, |state| state.moves), Some(7));
     }
 

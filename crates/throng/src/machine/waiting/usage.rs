@@ -8,22 +8,11 @@
 use std::cell::Cell;
 
 use super::super::time::Instant;
-use super::park;
+use super::park::{self, Usage};
 
 /// The shortest stretch in which stolen time is looked for, in nanoseconds. It is longer than the
 /// interruptions by the system itself, and than the time slice of a neighbour (3 ms).
 const LEAST_STRETCH: u64 = 5_000_000;
-
-/// The core time and the context switches of the calling thread since its start.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Usage {
-    /// Nanoseconds on a core.
-    pub(super) on_core: u64,
-    /// The number of times that it slept or waited.
-    pub(super) sleeps: u64,
-    /// The number of times that another thread took its core.
-    pub(super) preemptions: u64,
-}
 
 /// A stretch of time of the calling thread.
 #[derive(Clone, Copy, Debug)]

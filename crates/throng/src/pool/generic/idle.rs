@@ -94,7 +94,7 @@ struct IdleLine<M: Machine> {
 
 impl Idle<Native> {
     /// Like [`new`](Idle::new), for constants.
-    pub(super) const fn of_nobody() -> Self {
+    pub(super) const fn of_no_processor() -> Self {
         Idle(Line::of(IdleLine { word: NativeWord::constant(0), busy: BusyCores::new() }))
     }
 }

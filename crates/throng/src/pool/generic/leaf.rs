@@ -13,24 +13,8 @@
 //! side first moves its own end, then looks at the other one. A push is two stores and a load; a
 //! pop is a store, a fence and a load.
 //!
-//! # The word `top`, written by the owner
-//!
-//! | bits | name | meaning |
-//! |---|---|---|
-//! | 0 | `PUSHING` | the owner is about to put a job in, unless the pool is being closed |
-//! | 1..33 | end | the number of the next job, modulo 2^32 |
-//! | 33..64 | puts | the count of jobs put or moved in so far, modulo 2^31 |
-//!
-//! A push adds 1 to both by one addition. When end begins again at 0, that addition carries 1 into
-//! puts, and a pop that crosses back takes it away. That does no harm: after an empty leaf was
-//! seen, puts never returns to its old value.
-//!
-//! # The word `head`, written under the lock that is its bit 0
-//!
-//! | bits | name | meaning |
-//! |---|---|---|
-//! | 0 | `LOCKED` | a processor is taking jobs from the old end, or the owner replaces the ring |
-//! | 1..33 | start | the number of the oldest job, modulo 2^32 |
+//! The two words of a leaf are in `words.rs`, its ring of jobs in `slots.rs`. The owner writes `top`. `head` is written
+//! under the lock that is its bit 0.
 //!
 //! | step | `top` | `head` |
 //! |---|---|---|
@@ -65,77 +49,13 @@
 //! gone also sees what its taker did before, such as a push of another job elsewhere. The fences
 //! above order the two ends.
 
-use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use super::idle::{Idle, IdleState};
+use super::slots::{Job, Slots, new_slots, slot, take, write};
+use super::words::{Head, PUSHING, Top, jobs_between};
 use crate::machine::{Cell, Line, Machine, Place, Word};
-
-const PUSHING: u64 = 1;
-const LOCKED: u64 = 1;
-
-/// The word `top`.
-#[derive(Clone, Copy, Debug)]
-struct Top(u64);
-
-impl Top {
-    /// Returns the word after `jobs` more jobs were put in.
-    #[inline]
-    const fn plus(self, jobs: u32) -> Self {
-        Top(self.0.wrapping_add((jobs as u64) << 33 | (jobs as u64) << 1))
-    }
-
-    /// Returns the word after the newest job was popped.
-    #[inline]
-    const fn minus_newest(self) -> Self {
-        Top(self.0.wrapping_sub(1 << 1))
-    }
-
-    /// Returns the word after that pop was undone.
-    const fn plus_newest(self) -> Self {
-        Top(self.0.wrapping_add(1 << 1))
-    }
-
-    #[inline]
-    const fn end(self) -> u32 {
-        (self.0 >> 1) as u32
-    }
-}
-
-/// The word `head`.
-#[derive(Clone, Copy, Debug)]
-struct Head(u64);
-
-impl Head {
-    #[inline]
-    const fn free(start: u32) -> Self {
-        Head((start as u64) << 1)
-    }
-
-    #[inline]
-    const fn locked(start: u32) -> Self {
-        Head(Head::free(start).0 | LOCKED)
-    }
-
-    #[inline]
-    const fn start(self) -> u32 {
-        (self.0 >> 1) as u32
-    }
-
-    #[inline]
-    const fn is_locked(self) -> bool {
-        self.0 & LOCKED != 0
-    }
-}
-
-/// Returns the number of jobs from `start` to `end`. Returns 0 if `end` is below `start`, which can
-/// happen while both sides decide about the last job.
-#[inline]
-const fn jobs_between(start: u32, end: u32) -> u32 {
-    let jobs = end.wrapping_sub(start);
-    if jobs > u32::MAX / 2 { 0 } else { jobs }
-}
 
 /// The state of a leaf at one look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,16 +97,6 @@ pub(super) enum Steal<T> {
     /// Another processor is taking jobs here, or has just taken the last one.
     Busy,
 }
-
-/// A slot for a job. The pool decides whether the job may go to another thread.
-struct Job<T>(MaybeUninit<T>);
-
-// SAFETY: a pool is `Send` and `Sync` only if its jobs are `Send`.
-unsafe impl<T> Send for Job<T> {}
-
-/// The slots of a ring. Job number n is in slot n modulo their number, which is a power of two. The
-/// slots from start to end have a job.
-type Slots<T, M> = Arc<[<M as Machine>::Cell<Job<T>>]>;
 
 /// The jobs of one processor.
 pub(super) struct Leaf<T, M: Machine> {
@@ -241,35 +151,6 @@ impl<T, M: Machine> Own<T, M> {
     fn slot(&self, number: u32) -> &M::Cell<Job<T>> {
         slot::<T, M>(&self.slots, number)
     }
-}
-
-#[inline]
-fn slot<T, M: Machine>(slots: &[M::Cell<Job<T>>], number: u32) -> &M::Cell<Job<T>> {
-    &slots[number as usize & (slots.len() - 1)]
-}
-
-/// Writes a job into a slot.
-///
-/// # Safety
-/// The slot has no job, and no other processor accesses it.
-#[inline]
-unsafe fn write<T, M: Machine>(slot: &M::Cell<Job<T>>, job: T) {
-    // SAFETY: as the caller says.
-    unsafe { slot.with_mut(|slot| _ = slot.0.write(job)) };
-}
-
-/// Takes the job out of a slot.
-///
-/// # Safety
-/// The slot has a job, which is the caller's, and no other processor accesses it.
-#[inline]
-unsafe fn take<T, M: Machine>(slot: &M::Cell<Job<T>>) -> T {
-    let read = |slot: &mut Job<T>| {
-        // SAFETY: the slot has a job, as the caller says, which is not read again.
-        unsafe { slot.0.assume_init_read() }
-    };
-    // SAFETY: as the caller says.
-    unsafe { slot.with_mut(read) }
 }
 
 impl<T, M: Machine> Leaf<T, M> {
@@ -577,17 +458,4 @@ impl<T, M: Machine> Drop for Leaf<T, M> {
         // If the drop of a job panics, the others are dropped nevertheless.
         drop(jobs);
     }
-}
-
-/// Returns empty slots near processor `id`. On simulated machines four of them share a line.
-fn new_slots<T, M: Machine>(id: usize, slots: usize) -> Slots<T, M> {
-    let spot = |i| M::spot(Place::named("pool jobs").index(i).near(id));
-    let mut line = spot(0);
-    let slot = |i: usize| {
-        if i > 0 && i.is_multiple_of(4) {
-            line = spot(i / 4);
-        }
-        M::Cell::new(Job(MaybeUninit::uninit()), &line)
-    };
-    (0..slots).map(slot).collect()
 }

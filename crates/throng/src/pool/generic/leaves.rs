@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 use super::leaf::Leaf;
-use crate::machine::published::Published;
 use crate::machine::{Cpu, Growing, Machine, Native, NativeWord, Place, Word};
+use crate::published::Published;
 
 /// The number of leaves in the first table. Processors with larger ids need a lookup in a second
 /// table.

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
+use crate::absent::{Feature, is_absent};
 use crate::machine::Patience;
-use crate::machine::absent::{Feature, is_absent};
 
 impl<T> Pool<T> {
     fn drain(&self) -> impl Iterator<Item = T> {

@@ -2,10 +2,11 @@
 
 use std::sync::atomic::Ordering::{Acquire, SeqCst};
 
+use super::Queue;
 use super::draw::{Drawn, NoTicket};
+use super::push::NotPushed;
 use super::ring::Seat;
 use super::words::{NoRoom, Tail, Ticket};
-use super::{NotPushed, Queue};
 use crate::error::Closed;
 use crate::machine::{Cpu, Machine, Word};
 

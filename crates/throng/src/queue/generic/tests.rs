@@ -1,4 +1,5 @@
-//! Tests of the queue's internals. The rest is checked in the crate `throng-check`.
+//! Tests of the queue's internals. The rest is checked in the crate `throng-check`. They stand in one file because they
+//! share the helpers at its beginning.
 
 use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,11 +11,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::absent::{Feature, is_absent};
 use crate::channel::parts::{Buffered, Entry};
 use crate::error::Closed;
-use crate::machine::absent::{Feature, is_absent};
+use draw::{Drawn, NoTicket};
 use left::Side;
-use words::{CONSUMERS_SLEEP, PRODUCERS_SLEEP};
+use push::{LONGEST_POP, NotPushed};
+use words::{CONSUMERS_SLEEP, Head, PRODUCERS_SLEEP};
 
 impl<T> Queue<T> {
     fn bounded(capacity: usize) -> Self {

@@ -127,7 +127,6 @@ type Put = (usize, &'static str, Look);
 
 impl Layout {
     /// Returns the layout for a run.
-    #[must_use]
     pub fn of(recording: &Recording) -> Self {
         let Structure::Counter(name) = recording.choice.structure else {
             return columns::layout(recording);
@@ -217,7 +216,6 @@ impl Layout {
     }
 
     /// Returns the card at which a step takes place.
-    #[must_use]
     pub fn card_of(&self, recording: &Recording, step: &Step) -> Option<usize> {
         let word = &recording.words[step.word];
         if word.name != "location" {
@@ -230,19 +228,16 @@ impl Layout {
     }
 
     /// Returns the card of a word.
-    #[must_use]
     pub fn card_at(&self, word: usize) -> Option<usize> {
         self.card_of[word]
     }
 
     /// Returns the node of a card in a tree.
-    #[must_use]
     pub fn node_of(&self, card: usize) -> Option<u64> {
         self.nodes.iter().find(|(_, at)| **at == card).map(|(&node, _)| node)
     }
 
     /// Returns, for each card, whether it takes no part at a moment.
-    #[must_use]
     pub fn faded(&self, moment: &Moment<'_>) -> Vec<bool> {
         let recording = moment.recording;
         let mut faded = vec![false; self.cards.len()];
@@ -275,7 +270,6 @@ impl Layout {
 
 impl Recording {
     /// Returns the word of a name, an index and a part.
-    #[must_use]
     pub fn find(&self, name: &str, index: Option<usize>, part: usize) -> Option<usize> {
         self.words
             .iter()

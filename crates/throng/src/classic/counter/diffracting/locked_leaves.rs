@@ -14,11 +14,11 @@
 //! As the balancers and [`LockedNumber`].
 
 use super::{Balancer, DiffractingTree, Prisms, SecondChance, TreeShape};
-use crate::classic::counter::method::MAX_DEPTH;
 use crate::classic::counter::{
     About, Consistency, Counting, LockedNumber, Method, Number, Progress, Shape, ShapeError,
 };
-use crate::classic::lock::MOST_BACKOFF;
+use crate::counter::method::MAX_DEPTH;
+use crate::lock::MOST_BACKOFF;
 use crate::machine::{Machine, Native, Place};
 
 /// A diffracting tree whose leaves are numbers under locks.

@@ -58,7 +58,7 @@
 //!
 //! `README.md` in this directory has the protocol and why nothing is lost or given twice.
 
-mod crowd;
+mod locations;
 mod locked_leaves;
 mod original;
 mod prism;
@@ -66,7 +66,7 @@ mod starvation_free;
 mod toggle;
 mod wait_free;
 
-pub use crowd::{Crowd, Token};
+pub use locations::{Locations, Token};
 pub use locked_leaves::LockedLeaves;
 pub use original::{Adaptive, Original, PrismThenLock, SecondChance};
 pub use starvation_free::StarvationFree;
@@ -77,8 +77,8 @@ pub(super) use prism::{LAST_SETTING, Setting};
 
 use std::sync::atomic::Ordering::AcqRel;
 
-use super::method::MAX_DEPTH;
 use super::{About, Counting, Method, Shape, ShapeError};
+use crate::counter::method::MAX_DEPTH;
 use crate::machine::{Cpu, Line, Machine, Native, Place, Word};
 use crate::setters::setters;
 
@@ -248,7 +248,7 @@ pub struct DiffractingTree<M: Machine = Native, B = StarvationFree<M>> {
     balancers: Box<[B]>,
     /// The next number of each leaf.
     leaves: Box<[Line<M::Word>]>,
-    crowd: Crowd<M>,
+    locations: Locations<M>,
 }
 
 impl<M: Machine, B: Balancer<M>> DiffractingTree<M, B> {
@@ -275,9 +275,9 @@ impl<M: Machine, B: Balancer<M>> DiffractingTree<M, B> {
         };
         let balancers = (1..width).map(balancer).collect();
         let leaves = (0..width).map(leaf).collect();
-        let crowd = Crowd::new(if B::LEARNS { width } else { 0 });
+        let locations = Locations::new(if B::LEARNS { width } else { 0 });
         Ok((
-            DiffractingTree { depth: shape.depth, balancers, leaves: Box::default(), crowd },
+            DiffractingTree { depth: shape.depth, balancers, leaves: Box::default(), locations },
             leaves,
         ))
     }
@@ -286,7 +286,7 @@ impl<M: Machine, B: Balancer<M>> DiffractingTree<M, B> {
     #[inline]
     fn leaf_on(&self, cpu: &M::Cpu) -> usize {
         let new = if B::MEETS { Token::new } else { Token::anonymous };
-        let token = new(cpu, &self.crowd);
+        let token = new(cpu, &self.locations);
         let (mut node, mut leaf) = (1, 0);
         for level in 0..self.depth {
             let side = self.balancers[node - 1].traverse(&token) as usize;

@@ -7,7 +7,7 @@ use super::{Node, Side, Token};
 use crate::machine::{Cpu, Line, Machine, Place, Word};
 
 /// The value of an empty slot; processor `id` is written as `id + 1`.
-const NOBODY: u64 = 0;
+const NO_TOKEN: u64 = 0;
 
 /// An array of slots into which tokens write their ids.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Prism<M: Machine> {
 
 impl<M: Machine> Prism<M> {
     pub(super) fn new(node: Node) -> Self {
-        let slot = |_| Line::word::<M>(NOBODY, Place::named("prism").index(node.index));
+        let slot = |_| Line::word::<M>(NO_TOKEN, Place::named("prism").index(node.index));
         Prism { slots: (0..node.prism).map(slot).collect() }
     }
 
@@ -49,7 +49,7 @@ impl<M: Machine> Prism<M> {
     pub(super) fn meet_within(&self, token: &Token<'_, M>, node: u64, most: usize) -> Option<Side> {
         let me = token.id() as u64 + 1;
         let found = self.random_slot(token, most).swap(me, AcqRel);
-        if found == NOBODY || found == me {
+        if found == NO_TOKEN || found == me {
             return None;
         }
         // A token that tries to pair must not be paired with meanwhile.

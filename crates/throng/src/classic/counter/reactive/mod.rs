@@ -84,14 +84,14 @@ mod state;
 
 pub use policy::Policy;
 
-use super::diffracting::{Balancer, Crowd, Node as BalancerNode, Prisms, Side, StarvationFree};
+use super::diffracting::{Balancer, Locations, Node as BalancerNode, Prisms, Side, StarvationFree};
 use super::diffracting::{Setting, Token};
 use super::{About, Consistency, Counting, Method, Progress, Shape, ShapeError};
 use crate::machine::{Cpu, Machine, Native};
 use crate::setters::setters;
 use depths::{Depths, slots};
 use node::{Counter, Node, number};
-use policy::{Change, Mood};
+use policy::{Change, Streaks};
 use state::{Role, State};
 
 /// The depth of the deepest tree. Every node has a queue entry for every thread.
@@ -157,7 +157,7 @@ pub struct ReactiveTree<M: Machine = Native> {
     nodes: Box<[Node<M>]>,
     /// The balancer of node n is at n - 1; the deepest nodes have none.
     balancers: Box<[StarvationFree<M>]>,
-    crowd: Crowd<M>,
+    locations: Locations<M>,
     policy: Policy,
     /// Where prisms follow the depth.
     depths: Option<Depths>,
@@ -219,7 +219,7 @@ impl<M: Machine> ReactiveTree<M> {
         Ok(ReactiveTree {
             nodes: (1..2 * width).map(node).collect(),
             balancers: (1..width).map(balancer).collect(),
-            crowd: Crowd::new(width),
+            locations: Locations::new(width),
             policy: shape.policy,
             depths: shape.prisms_follow_depth.then(|| Depths::new(shape.first_depth)),
         })
@@ -258,8 +258,8 @@ impl<M: Machine> ReactiveTree<M> {
                     None
                 }
                 Role::Counting => {
-                    counter.mood.add(&self.policy, waited);
-                    self.wanted_change(cpu, index, counter.mood)
+                    counter.streaks.add(&self.policy, waited);
+                    self.wanted_change(cpu, index, counter.streaks)
                 }
             };
             let ordinal = counter.next;
@@ -279,13 +279,13 @@ impl<M: Machine> ReactiveTree<M> {
 
     /// Returns the change that a counter with these recent waits should make, if it can be made as
     /// far as visible without more locks.
-    fn wanted_change(&self, cpu: &M::Cpu, index: usize, mood: Mood) -> Option<Change> {
+    fn wanted_change(&self, cpu: &M::Cpu, index: usize, streaks: Streaks) -> Option<Change> {
         let role = |index: usize| self.node(index).state().role;
         let can_fold = index > 1 && role(index ^ 1) == Role::Counting;
         let has_children = index <= self.balancers.len();
         let can_unfold =
             has_children && role(2 * index) == Role::Off && role(2 * index + 1) == Role::Off;
-        mood.asks(&self.policy, can_fold, can_unfold, cpu)
+        streaks.asks(&self.policy, can_fold, can_unfold, cpu)
     }
 
     /// Makes the node a balancer with two counters below it. The caller must hold its lock, and
@@ -358,7 +358,7 @@ impl ReactiveTree {
 
 impl<M: Machine> Counting<M> for ReactiveTree<M> {
     fn next_on(&self, cpu: &M::Cpu) -> u64 {
-        let token = Token::new(cpu, &self.crowd);
+        let token = Token::new(cpu, &self.locations);
         let mut way = Way::START;
         // This is not a wait. Each round but the last goes a step down, or finds that another
         // processor, which has a number by now, has changed the tree.
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_begins_as_deep_as_it_is_told() {
+    fn a_tree_begins_with_the_depth_of_its_shape() {
         use Role::{Balancing, Counting, Off};
         let tree = |first_depth| {
             ReactiveTree::new(&ReactiveShape { first_depth, ..ReactiveShape::of_depth(2) }).unwrap()
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn prisms_follow_the_depth_where_they_are_told_to() {
+    fn prisms_follow_the_depth_if_the_shape_says_so() {
         let tree = |follow| {
             let shape = ReactiveShape { first_depth: 3, ..ReactiveShape::of_depth(5) };
             ReactiveTree::new(&shape.prisms_follow_depth(follow)).unwrap()

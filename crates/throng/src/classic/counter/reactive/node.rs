@@ -7,10 +7,10 @@
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use super::policy::Mood;
+use super::policy::Streaks;
 use super::state::{Role, State};
 use crate::classic::counter::diffracting::Side;
-use crate::classic::lock::{Guarded, McsLock};
+use crate::lock::{Guarded, McsLock};
 use crate::machine::{Line, Machine, Place, Word};
 
 /// A node of the tree.
@@ -29,7 +29,7 @@ pub(super) struct Counter {
     pub(super) next: u64,
     /// If the node is draining: one past the last ordinal that it may hand out.
     pub(super) limit: u64,
-    pub(super) mood: Mood,
+    pub(super) streaks: Streaks,
 }
 
 impl<M: Machine> Node<M> {

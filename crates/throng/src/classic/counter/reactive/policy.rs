@@ -1,6 +1,7 @@
 //! When to change the tree (RDT97 section 4): decided by the time that callers wait for a counter's
 //! lock.
 
+use crate::counter::method::PAPER_PATIENCE;
 use crate::machine::Cpu;
 use crate::setters::setters;
 
@@ -25,7 +26,7 @@ pub struct Policy {
 impl Policy {
     /// The values that RDT97 section 5.2.1 found best on Alewife: 150 and 800 cycles, 80 calls in a
     /// row.
-    pub const PAPER: Policy = Policy { fold_below: 150, unfold_above: 800, run: 80 };
+    pub const PAPER: Policy = Policy { fold_below: 150, unfold_above: 800, run: PAPER_PATIENCE };
 
     /// Every call finds every counter idle and crowded at once, and a random bit decides. The tree
     /// changes its shape all the time, for checks.
@@ -46,14 +47,14 @@ pub(super) enum Change {
 
 /// The numbers of calls in a row that found a counter idle or crowded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Mood {
+pub(super) struct Streaks {
     /// The number of last calls in a row that found the counter idle.
     idle: u32,
     /// The number of last calls in a row that found it crowded.
     crowded: u32,
 }
 
-impl Mood {
+impl Streaks {
     /// Adds a call that waited for the lock for `waited` units of time.
     pub(super) fn add(&mut self, policy: &Policy, waited: u64) {
         let longer = |run: u32, agrees: bool| if agrees { run.saturating_add(1) } else { 0 };
@@ -87,9 +88,9 @@ mod tests {
     use crate::machine::Native;
 
     fn asked(policy: Policy, waits: &[u64]) -> Option<Change> {
-        let mut mood = Mood::default();
-        waits.iter().for_each(|&waited| mood.add(&policy, waited));
-        mood.asks(&policy, true, true, &Native::cpu())
+        let mut streaks = Streaks::default();
+        waits.iter().for_each(|&waited| streaks.add(&policy, waited));
+        streaks.asks(&policy, true, true, &Native::cpu())
     }
 
     #[test]
@@ -104,9 +105,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_not_asked_for() {
-        let mut mood = Mood::default();
-        mood.add(&Policy::RESTLESS, 5);
-        let asks = |fold, unfold| mood.asks(&Policy::RESTLESS, fold, unfold, &Native::cpu());
+        let mut streaks = Streaks::default();
+        streaks.add(&Policy::RESTLESS, 5);
+        let asks = |fold, unfold| streaks.asks(&Policy::RESTLESS, fold, unfold, &Native::cpu());
         assert_eq!(asks(false, false), None);
         assert_eq!(asks(true, false), Some(Change::Fold));
         assert_eq!(asks(false, true), Some(Change::Unfold));

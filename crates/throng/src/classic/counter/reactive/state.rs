@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn only_those_are_let_in_who_were_told_so() {
+    fn only_tokens_of_the_foretold_version_are_let_in() {
         let state = State { role: Role::Counting, version: 5, setting: 0 };
         assert!(state.is_open_to(5) && !state.is_open_to(4));
         assert!(!state.with_role(Role::Off).is_open_to(5));

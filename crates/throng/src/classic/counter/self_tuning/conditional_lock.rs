@@ -128,7 +128,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn ancestors_are_told_from_others() {
+    fn ancestors_are_distinguished_from_other_nodes() {
         for (above, node) in [(1, 1), (1, 2), (1, 13), (3, 13), (6, 13), (13, 13)] {
             assert!(is_same_or_above(above, node), "{above} {node}");
         }

@@ -121,9 +121,9 @@ use leaf::Leaf;
 use policy::Policy;
 use trace::{Kind, Link, Position, Traces};
 
-use super::diffracting::{Crowd, Node, Prisms, Toggle, Token};
-use super::method::MAX_DEPTH;
+use super::diffracting::{Locations, Node, Prisms, Toggle, Token};
 use super::{About, Counting, Method, Shape, ShapeError};
+use crate::counter::method::MAX_DEPTH;
 use crate::machine::{Cpu, Machine, Native};
 use crate::setters::setters;
 
@@ -218,7 +218,7 @@ pub struct SelfTuning<M: Machine = Native, B = Toggle<M>> {
     /// Balancer n is at n - 1; there are none on the deepest level.
     balancers: Box<[B]>,
     traces: Traces<M>,
-    crowd: Crowd<M>,
+    locations: Locations<M>,
 }
 
 /// Returns the level of a node; that of the root, 1, is 0.
@@ -249,7 +249,7 @@ impl<M: Machine, B: Settled<M>> SelfTuning<M, B> {
             leaves: (1..2 * width).map(|n| Leaf::new(n, account)).collect(),
             balancers: (1..width).map(balancer).collect(),
             traces: Traces::default(),
-            crowd: Crowd::new(if B::LEARNS { width } else { 0 }),
+            locations: Locations::new(if B::LEARNS { width } else { 0 }),
         })
     }
 
@@ -318,7 +318,7 @@ impl<B: Settled<Native>> SelfTuning<Native, B> {
 
 impl<M: Machine, B: Settled<M>> Counting<M> for SelfTuning<M, B> {
     fn next_on(&self, cpu: &M::Cpu) -> u64 {
-        let token = Token::new(cpu, &self.crowd);
+        let token = Token::new(cpu, &self.locations);
         let trace = self.traces.of(token.id());
         let mut node = 1;
         while trace.follow(node, self.link(node)) == Kind::Balancer {

@@ -197,7 +197,7 @@ mod tests {
     use crate::machine::Native;
 
     #[test]
-    fn words_tell_who_is_where_and_every_move_is_another() {
+    fn words_say_where_tokens_are_and_every_move_is_another() {
         let start = 7 * ONE_MOVE;
         let following = next_move(start, (1 << 17) - 1, FOLLOWING);
         assert_eq!((node(following), position(following)), ((1 << 17) - 1, None));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_under_way_is_completed_by_whoever_looks() {
+    fn a_move_under_way_is_completed_by_any_processor_that_looks() {
         let traces = Traces::<Native>::default();
         let links: Vec<Link<Native>> = (0..4).map(Link::new).collect();
         let trace = traces.of(3);

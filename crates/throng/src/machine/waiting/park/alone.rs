@@ -1,7 +1,7 @@
 //! A system with one thread (WebAssembly without its extension for threads). No other thread could
 //! change the word or wake this one. A sleep lets its time pass and returns.
 
-use super::super::usage::Usage;
+use super::Usage;
 use super::{AtomicU64, Duration};
 use crate::machine::time;
 

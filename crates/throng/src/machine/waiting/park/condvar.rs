@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use super::super::usage::Usage;
+use super::Usage;
 use super::{AtomicU64, Duration, hash};
 
 struct Room {

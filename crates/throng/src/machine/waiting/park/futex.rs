@@ -5,7 +5,7 @@ use std::io::{Error, ErrorKind};
 use std::ptr;
 
 use super::super::NAP;
-use super::super::usage::Usage;
+use super::Usage;
 use super::{AtomicU64, Duration, Feature, is_absent};
 use crate::machine::time;
 

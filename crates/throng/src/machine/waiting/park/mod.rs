@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use crate::machine::absent::{Feature, is_absent};
+use crate::absent::{Feature, is_absent};
 
 /// Sleeps until [`wake_all`] is called for `word`, if it is still `seen`. Sleeps at most for
 /// `longest`, if that is a time. May return early.
@@ -22,9 +22,20 @@ pub(super) fn wake_one(word: &AtomicU64) {
     here::wake_one(word);
 }
 
+/// The core time and the context switches of the calling thread since its start.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    /// Nanoseconds on a core.
+    pub(super) on_core: u64,
+    /// The number of times that it slept or waited.
+    pub(super) sleeps: u64,
+    /// The number of times that another thread took its core.
+    pub(super) preemptions: u64,
+}
+
 /// Returns the core time and the context switches of the calling thread, or `None` if the system
 /// does not tell them.
-pub(super) fn usage() -> Option<super::usage::Usage> {
+pub(super) fn usage() -> Option<Usage> {
     if is_absent(Feature::Usage) { None } else { here::usage() }
 }
 
