@@ -65,7 +65,7 @@ pub fn events(recording: &Recording) -> Vec<usize> {
                 is_changed && word.part == usize::from(is_locked) && step.value() == 2
             }
             "main" | "total" | "root" => is_changed && step.value() > step.found + 1,
-            "bell" | "arrivals" | "over" | "group is here" | "told" => is_changed,
+            "bell" | "arrivals" | "over" | "group is here" | "signals" => is_changed,
             _ => false,
         }
     };

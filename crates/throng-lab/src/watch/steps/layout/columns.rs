@@ -144,7 +144,7 @@ fn label(recording: &Recording, word: usize) -> &'static str {
             }
         }
         ("arrived", part) => FLAGS[part % FLAGS.len()],
-        ("told", part) => STEPS[part % STEPS.len()],
+        ("signals", part) => STEPS[part % STEPS.len()],
         _ => "",
     }
 }
