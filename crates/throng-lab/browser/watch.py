@@ -1,4 +1,4 @@
-"""The page of `throng watch`, in a browser, on a simulated machine and on this one.
+"""The pages of `throng watch`, in a browser: the counter, simulated and on this machine; structures, step by step.
 
 usage: watch.py THRONG
 """
@@ -12,7 +12,10 @@ import time
 from browser import Browser
 from checks import Checks, contrast, fits, same
 
-OWN = {"/", "/page.css", "/page.js", "/tree.js", "/icon.svg", "/state", "/load"}
+OWN = {
+    "/", "/page.css", "/page.js", "/tree.js", "/icon.svg", "/state", "/load",
+    "/drawing.css", "/run", "/frame",
+}
 PATIENCE_S = 40
 
 
@@ -33,11 +36,11 @@ def text(page, name):
     return page.evaluate(f"document.getElementById({name!r}).textContent.trim()")
 
 
-def until(page, what, is_so):
-    """Waits until a condition holds on the page."""
+def until(page, what, is_so, shown="headline"):
+    """Waits until a condition holds on the page. `shown` is the part to report if it never does."""
     deadline = time.monotonic() + PATIENCE_S
     while not is_so():
-        assert time.monotonic() < deadline, f"{what}, {PATIENCE_S} s later: {text(page, 'headline')!r}"
+        assert time.monotonic() < deadline, f"{what}, {PATIENCE_S} s later: {text(page, shown)!r}"
         time.sleep(0.1)
         page.settle()
 
@@ -89,11 +92,11 @@ def asks_for_its_own(page, address):
     page.settle()
     assert not page.errors, "; ".join(page.errors)
     root = address.rstrip("/")
-    others = [url for url in page.requests if not url.startswith("data:") and url.removeprefix(root) not in OWN]
+    others = [url for url in page.requests if not url.startswith("data:") and url.removeprefix(root).split("?")[0] not in OWN]
     assert not others, f"asks for {others}"
 
 
-def is_for_phones_and_nights(page):
+def is_for_phones_and_nights(page, selectors=("#headline", "#depth-now", "#callers-number")):
     page.size(390, 844)
     page.settle()
     fits(page)
@@ -102,7 +105,7 @@ def is_for_phones_and_nights(page):
     for dark in [False, True]:
         page.dark(dark)
         page.settle()
-        for selector in ["#headline", "#depth-now", "#callers-number"]:
+        for selector in selectors:
             assert contrast(page, selector) >= 4.5, f"{selector}, dark: {dark}"
     assert page.evaluate(ground) != light, "dark is light"
 
@@ -121,6 +124,69 @@ def is_of_this_machine(page):
     until(page, "one thread", lambda: text(page, "headline").startswith("One word: 1 thread"))
 
 
+def number(page, name):
+    """Returns the step that the page shows, as the sentence beside the player says."""
+    return int(text(page, name).split()[1])
+
+
+def tokens(page):
+    return page.evaluate("document.querySelectorAll('#drawing .token').length")
+
+
+def press(page, name):
+    page.evaluate(f"document.getElementById({name!r}).click()")
+    page.settle()
+
+
+def shows_the_step_of_its_address(page):
+    until(page, "a drawing", lambda: tokens(page) == 8, "sentence")
+    same(number(page, "where"), 120, "the step")
+    assert text(page, "sentence").startswith("Processor "), text(page, "sentence")
+    assert "seed=7" in page.evaluate("location.search") and "step=120" in page.evaluate("location.search")
+
+
+def goes_on_and_back(page):
+    first = text(page, "sentence")
+    press(page, "forth")
+    until(page, "step 121", lambda: number(page, "where") == 121, "where")
+    page.key("ArrowLeft")
+    until(page, "step 120", lambda: number(page, "where") == 120, "where")
+    same(text(page, "sentence"), first, "the sentence")
+    press(page, "event")
+    until(page, "an event", lambda: number(page, "where") > 120, "where")
+    press(page, "play")
+    at = number(page, "where")
+    until(page, "it plays", lambda: number(page, "where") > at + 2, "where")
+    press(page, "play")
+
+
+def shows_every_structure(page):
+    options = page.evaluate("[...document.getElementById('structure').options].map((it) => it.value)")
+    assert len(options) > 30, options
+    for option in options:
+        page.evaluate(
+            f"(() => {{ const it = document.getElementById('structure'); it.value = {option!r};"
+            " it.dispatchEvent(new Event('change', { bubbles: true })); })()"
+        )
+        name = option.split("=")[1]
+        is_there = lambda: text(page, "name") == name and tokens(page) == 8 and option in page.evaluate("location.search")
+        until(page, option, is_there, "name")
+        same(page.evaluate("document.getElementById('refused').hidden"), True, f"{option}: no refusal")
+
+
+def steps_page(checks, browser, throng):
+    server = Server(throng, "--counter", "diffracting", "--seed", "7", "--step", "120")
+    page = browser.open(server.address)
+    root = server.address.split("?")[0]
+    checks.run("watch: a structure, at the step of the address", shows_the_step_of_its_address, page)
+    checks.run("watch: steps on and back, events, play", goes_on_and_back, page)
+    checks.run("watch: every counter and barrier", shows_every_structure, page)
+    checks.run("watch: steps for phones, light and dark", is_for_phones_and_nights, page, ["#name", "#sentence", "#about"])
+    checks.run("watch: steps without errors and foreign requests", asks_for_its_own, page, root)
+    checks.run("watch: steps end well", lambda: same(server.end(), 0, "exit code"))
+    page.close()
+
+
 def main():
     throng = sys.argv[1]
     checks = Checks()
@@ -137,7 +203,9 @@ def main():
         server = Server(throng)
         page = browser.open(server.address)
         checks.run("watch: threads of this machine", is_of_this_machine, page)
+        page.close()
         checks.run("watch: ends well", lambda: same(server.end(), 0, "exit code"))
+        steps_page(checks, browser, throng)
     checks.finish()
 
 

@@ -60,6 +60,8 @@ pub(crate) struct Engine {
     memory: Box<dyn Memory>,
     /// For each processor the access for which the memory has asked to be called again.
     in_flight: Vec<Option<Flight>>,
+    /// For each processor the time when it issued its last access.
+    issued_at: Vec<u64>,
     /// Copies that the memory takes away. Non-empty only during a call.
     revoked: Revoked,
     /// The numbers of accesses issued, and completed.
@@ -130,6 +132,7 @@ impl Engine {
             states: vec![State::Active; processors],
             memory,
             in_flight: vec![None; processors],
+            issued_at: vec![0; processors],
             revoked: Vec::new(),
             issued: 0,
             completed: 0,
@@ -236,6 +239,7 @@ impl Engine {
     pub(crate) fn begin_access(&mut self, line: LineId, kind: Kind) -> bool {
         self.issued += 1;
         let processor = self.current;
+        self.issued_at[processor] = self.own_now;
         let request = Request { processor, line, kind };
         let step = self.memory.issue(request, self.own_now, &mut self.revoked);
         self.tell_revoked(line);
@@ -328,14 +332,9 @@ impl Engine {
         } else {
             (found, written)
         };
-        self.trace.add(Access {
-            time: self.own_now,
-            processor: self.current,
-            word,
-            operation,
-            found,
-            written,
-        });
+        let (time, processor) = (self.own_now, self.current);
+        let access = Access { time, processor, word, operation, found, written };
+        self.trace.add(access, self.issued_at[processor]);
         if written.is_some() {
             let line = self.words[word as usize];
             while let Some(sleeper) = self.sleepers.wake_one(line) {

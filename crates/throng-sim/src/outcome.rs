@@ -31,6 +31,8 @@ pub struct Outcome<S, R> {
     pub trace_hash: u64,
     /// All accesses in the order of time, if [recorded](crate::Simulation::record_trace).
     pub trace: Option<Vec<Access>>,
+    /// For each access of `trace`, the time when it was issued. The access has cost the time from then on.
+    pub issued: Option<Vec<u64>>,
     /// For each word and cell, in the order of creation, the place of its line.
     pub places: Vec<Place>,
     /// The counts of the memory.

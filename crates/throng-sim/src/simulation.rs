@@ -124,7 +124,7 @@ impl Simulation {
         Simulation { faults, ..self }
     }
 
-    /// Sets whether to keep every access, 48 bytes each, or only the hash of all.
+    /// Sets whether to keep every access, 56 bytes each, or only the hash of all.
     #[must_use]
     pub fn record_trace(self, record_trace: bool) -> Self {
         Simulation { record_trace, ..self }
@@ -192,7 +192,8 @@ impl Simulation {
             .and(dismissed)
             .unwrap_or_else(|(processor, panic)| resume_unwind(self.sign(panic, processor)));
         let (shared, _body) = Rc::into_inner(shared).expect("all coroutines have ended");
-        let (trace_hash, trace) = report.trace.into_parts();
+        let (trace_hash, recorded) = report.trace.into_parts();
+        let (trace, issued) = recorded.unzip();
         Ok(Outcome {
             results,
             end: report.end,
@@ -202,6 +203,7 @@ impl Simulation {
             steps: report.steps,
             trace_hash,
             trace,
+            issued,
             places: report.places,
             memory: report.memory,
             notes: report.notes,

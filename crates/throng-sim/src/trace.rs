@@ -44,8 +44,12 @@ pub enum Operation {
 #[derive(Debug)]
 pub(crate) struct Trace {
     hash: u64,
-    recorded: Option<Vec<Access>>,
+    /// Each access, and the time when it was issued.
+    recorded: Option<Vec<(Access, u64)>>,
 }
+
+/// All accesses in the order of time, and the time when each was issued.
+pub(crate) type Recorded = (Vec<Access>, Vec<u64>);
 
 impl Trace {
     pub(crate) fn new(record: bool) -> Self {
@@ -53,20 +57,20 @@ impl Trace {
     }
 
     #[inline]
-    pub(crate) fn add(&mut self, access: Access) {
+    pub(crate) fn add(&mut self, access: Access, issued_at: u64) {
         self.hash = hash(self.hash, &access);
         if let Some(recorded) = &mut self.recorded {
-            recorded.push(access);
+            recorded.push((access, issued_at));
         }
     }
 
     /// Returns the hash, and the recorded accesses in the order of time.
-    pub(crate) fn into_parts(mut self) -> (u64, Option<Vec<Access>>) {
+    pub(crate) fn into_parts(mut self) -> (u64, Option<Recorded>) {
         // A processor that hits may be simulated a few cycles ahead of the others.
         if let Some(recorded) = &mut self.recorded {
-            recorded.sort_by_key(|access| (access.time, access.processor));
+            recorded.sort_by_key(|(access, _)| (access.time, access.processor));
         }
-        (self.hash, self.recorded)
+        (self.hash, self.recorded.map(|recorded| recorded.into_iter().unzip()))
     }
 }
 
@@ -120,7 +124,7 @@ mod tests {
         ];
         let of = |accesses: &[Access]| {
             let mut trace = Trace::new(false);
-            accesses.iter().for_each(|&a| trace.add(a));
+            accesses.iter().for_each(|&a| trace.add(a, 0));
             trace.into_parts().0
         };
         for other in others {

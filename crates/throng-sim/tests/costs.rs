@@ -233,3 +233,21 @@ fn slow_processors_pause_longer_too() {
     assert_eq!(run(Faults::none()), [7, 7]);
     assert_eq!(run(Faults::none().slow(1, 3)), [7, 21]);
 }
+
+#[test]
+fn an_access_is_issued_when_its_processor_asks_and_waits_in_line_until_it_takes_effect() {
+    let outcome = machine(2)
+        .run(
+            || apart(1),
+            |words, cpu| {
+                words[0].fetch_add(1, AcqRel);
+                cpu.pause(7);
+                words[0].fetch_add(1, AcqRel);
+            },
+        )
+        .unwrap();
+    let trace = outcome.trace.unwrap().into_iter().zip(outcome.issued.unwrap());
+    let times: Vec<_> =
+        trace.map(|(access, issued)| (access.processor, issued, access.time)).collect();
+    assert_eq!(times, [(0, 0, 10), (1, 0, 20), (0, 17, 30), (1, 27, 40)]);
+}

@@ -93,10 +93,14 @@ pub enum Command {
     /// `throng simulate --machine FILE --processors N` then tells what would happen if this machine had
     /// more cores.
     Calibrate(calibrate::CalibrateArguments),
-    /// Watch the default counter change its shape, live, on a page of your browser
+    /// Watch the default counter change its shape, live, or any structure step by step, in your browser
     ///
     /// Threads of this machine, or processors of a simulated one, take numbers; the page has a slider for
     /// their number. Ends with Ctrl-C.
+    ///
+    /// With `--counter NAME` or `--barrier NAME` the page shows that structure instead, step by step: its words
+    /// with their values, and the processors at them. It has a player, and the address of each step leads back
+    /// to it. `--svg FILE` writes one step as a picture.
     Watch(watch::WatchArguments),
     /// Advise on a diffracting tree: which depth and prism for a number of processors
     ///
@@ -266,6 +270,7 @@ fn threads(
 const MORE: &str = "
 More:
   throng watch                   the default counter changing its shape, live, in your browser
+  throng watch --counter reactive  any counter or barrier, step by step
   throng calibrate               how far cores are apart; what if there were 8 times as many?
   throng compare OLD NEW         what got faster or slower between two `throng bench --json`
   throng list                    what each of these is, what it promises and where it comes from

@@ -1,13 +1,17 @@
-//! `throng watch`: the default counter changing its shape, live.
+//! `throng watch`: the default counter changing its shape, live; any structure, step by step.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 
 use clap::Args;
 use throng_papers::arguments::{not_allowed, optional};
 use throng_papers::machines::Machine;
 
 use crate::error::Error;
-use crate::watch::{WatchPlan, watch};
+use crate::watch::steps::choice::{
+    Choice, MAX_CALLS, MAX_PROCESSORS as MAX_PROCESSORS_SHOWN, Structure, simulated,
+};
+use crate::watch::{StepsPlan, WatchPlan, watch, watch_steps};
 
 const DEFAULT_PORT: usize = 7171;
 /// More could not be drawn.
@@ -30,9 +34,56 @@ pub struct WatchArguments {
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
 
-    /// How many processors the simulated machine has [default: as many as its file says]
+    /// How many processors the simulated machine has [default: as many as its file says; with a
+    /// structure 8, at most 32]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub processors: Option<String>,
+
+    /// A counter, step by step: diffracting, reactive, self-tuning, counting-network, combining-tree,
+    /// funnel, or any other that `throng list` shows. Always on a simulated machine [default: ideal]
+    #[arg(long, value_name = "NAME", help_heading = "A structure, step by step")]
+    pub counter: Option<String>,
+
+    /// A barrier, step by step: dissemination, static-fway, or any other that `throng list` shows
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with = "counter",
+        help_heading = "A structure, step by step"
+    )]
+    pub barrier: Option<String>,
+
+    /// What decides all that is random. The same seed gives the same steps [default: 1]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "A structure, step by step"
+    )]
+    pub seed: Option<String>,
+
+    /// How many numbers each processor takes, or how many rounds a barrier has [default: 4, 12 of a
+    /// counter that changes its shape, 3 rounds]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "A structure, step by step"
+    )]
+    pub calls: Option<String>,
+
+    /// The step to begin at; with --svg the step to draw [default: 0]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "A structure, step by step"
+    )]
+    pub step: Option<String>,
+
+    /// Write the drawing of one step to a file, and serve no page
+    #[arg(long, value_name = "FILE", help_heading = "A structure, step by step")]
+    pub svg: Option<PathBuf>,
 }
 
 /// Serves the page until it is ended.
@@ -40,7 +91,75 @@ pub struct WatchArguments {
 /// # Errors
 /// When an argument is wrong or the address cannot be listened on; when the counter miscounted.
 pub fn run(typed: &WatchArguments) -> Result<(), Error> {
-    watch(&WatchPlan::resolve(typed)?)
+    match StepsPlan::resolve(typed)? {
+        Some(plan) => watch_steps(plan),
+        None => watch(&WatchPlan::resolve(typed)?),
+    }
+}
+
+/// Returns the address to listen on.
+fn address(typed: &WatchArguments) -> Result<SocketAddr, Error> {
+    let ip = match &typed.bind {
+        None => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        Some(text) => text.trim().parse().map_err(|_| {
+            not_allowed(
+                "--bind",
+                text.clone(),
+                "an IP address, such as 127.0.0.1, ::1 or, for all machines, 0.0.0.0",
+            )
+        })?,
+    };
+    let port = optional("--port", typed.port.as_deref(), 0..=65_535)?.unwrap_or(DEFAULT_PORT);
+    Ok(SocketAddr::new(ip, port as u16))
+}
+
+impl StepsPlan {
+    /// Resolves what was typed; `None` where no structure was.
+    ///
+    /// # Errors
+    /// When a value is not allowed, or there is no such structure or machine, or an option needs a
+    /// structure.
+    pub fn resolve(typed: &WatchArguments) -> Result<Option<Self>, Error> {
+        let structure = match (&typed.counter, &typed.barrier) {
+            (Some(name), _) => Structure::counter(name)?,
+            (None, Some(name)) => Structure::barrier(name)?,
+            (None, None) => {
+                let svg = typed.svg.as_ref().map(|path| path.display().to_string());
+                for (option, value) in [
+                    ("--seed", &typed.seed),
+                    ("--calls", &typed.calls),
+                    ("--step", &typed.step),
+                    ("--svg", &svg),
+                ] {
+                    if let Some(value) = value {
+                        let allowed =
+                            "left out, or come with a structure, such as --counter diffracting";
+                        return Err(not_allowed(option, value.clone(), allowed).into());
+                    }
+                }
+                return Ok(None);
+            }
+        };
+        let mut choice = Choice::of(structure)?;
+        if let Some(argument) = &typed.machine {
+            choice.machine = simulated(argument)?;
+        }
+        let processors = typed.processors.as_deref();
+        if let Some(processors) = optional("--processors", processors, 1..=MAX_PROCESSORS_SHOWN)? {
+            choice.processors = processors;
+        }
+        if let Some(calls) = optional("--calls", typed.calls.as_deref(), 1..=MAX_CALLS)? {
+            choice.calls = calls;
+        }
+        if let Some(seed) = &typed.seed {
+            let wrong = || not_allowed("--seed", seed.clone(), "a whole number from 0 to 2^64 - 1");
+            choice.seed = seed.trim().parse().map_err(|_| wrong())?;
+        }
+        let steps = 0..=u32::MAX as usize;
+        let step = optional("--step", typed.step.as_deref(), steps)?.unwrap_or(0);
+        let svg = typed.svg.clone();
+        Ok(Some(StepsPlan { address: address(typed)?, choice, step, svg }))
+    }
 }
 
 impl WatchPlan {
@@ -49,17 +168,7 @@ impl WatchPlan {
     /// # Errors
     /// When a value is not allowed, or there is no such machine.
     pub fn resolve(typed: &WatchArguments) -> Result<Self, Error> {
-        let ip = match &typed.bind {
-            None => IpAddr::V4(Ipv4Addr::LOCALHOST),
-            Some(text) => text.trim().parse().map_err(|_| {
-                not_allowed(
-                    "--bind",
-                    text.clone(),
-                    "an IP address, such as 127.0.0.1, ::1 or, for all machines, 0.0.0.0",
-                )
-            })?,
-        };
-        let port = optional("--port", typed.port.as_deref(), 0..=65_535)?.unwrap_or(DEFAULT_PORT);
+        let address = address(typed)?;
         let processors = optional("--processors", typed.processors.as_deref(), 1..=MAX_PROCESSORS)?;
         let machine = typed.machine.as_deref().map(Machine::find).transpose()?;
         if let (None, Some(value)) = (&machine, &typed.processors) {
@@ -74,7 +183,7 @@ impl WatchPlan {
             let processors = processors.unwrap_or(machine.spec.processors.min(MAX_PROCESSORS));
             (machine, processors)
         };
-        Ok(WatchPlan { address: SocketAddr::new(ip, port as u16), machine: machine.map(sized) })
+        Ok(WatchPlan { address, machine: machine.map(sized) })
     }
 }
 

@@ -11,6 +11,8 @@
 //! ```
 //!
 //! All viewers get the same text, so their number does not disturb the measurement.
+//!
+//! [`steps`] shows any other counter or barrier instead, step by step.
 
 mod groups;
 pub mod native;
@@ -19,23 +21,27 @@ pub mod sampler;
 pub mod serve;
 pub mod simulated;
 pub mod state;
+pub mod steps;
 pub mod words;
 
 use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
 use throng_papers::machines::Machine;
-use throng_papers::output;
+use throng_papers::output::{self, OutputFile};
 
 use crate::error::Error;
 use crate::stop::Stop;
 use crate::threads::cores;
 use native::NativeWorld;
-use respond::Site;
+use respond::{Answers, Site};
 use sampler::{Sampler, TICK};
 use simulated::SimulatedWorld;
 use state::World;
+use steps::choice::Choice;
+use steps::site::StepSite;
 
 /// Processors that take numbers at first on a simulated machine: few, so that the viewer can add
 /// load.
@@ -63,14 +69,68 @@ impl WatchPlan {
     }
 }
 
+/// The resolved arguments of `throng watch` with a structure.
+#[derive(Debug)]
+pub struct StepsPlan {
+    /// Where to listen.
+    pub address: SocketAddr,
+    /// The run that is shown at first.
+    pub choice: Choice,
+    /// The step that is shown at first.
+    pub step: usize,
+    /// Where one drawing goes. `None`: the page is served.
+    pub svg: Option<PathBuf>,
+}
+
+/// Serves the page of a structure until the program is ended, or writes one drawing.
+///
+/// # Errors
+/// When the structure cannot be run, the address cannot be listened on or the file cannot be written.
+pub fn watch_steps(plan: StepsPlan) -> Result<(), Error> {
+    let StepsPlan { address, choice, step, svg } = plan;
+    if let Some(path) = svg {
+        let file = OutputFile::open("--svg", path)?;
+        return Ok(file.write(&steps::still(&choice, step)?)?);
+    }
+    // An impossible run is reported here, not on the page.
+    steps::still(&choice, step)?;
+    let (listener, address) = listen(address)?;
+    let stop = Stop::listen();
+    let site = Arc::new(StepSite::new(choice, step, address.ip().is_loopback()));
+    if !address.ip().is_loopback() {
+        output::say("note: --bind: any host that can reach this machine can watch\n");
+    }
+    serve_always(listener, &site)?;
+    output::print(&format!("http://{address}{}\n", site.address()))?;
+    while !stop.is_wanted() {
+        thread::sleep(TICK);
+    }
+    Ok(())
+}
+
+fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
+    let refused = |source| Error::Listen { address: address.to_string(), source };
+    let listener = TcpListener::bind(address).map_err(refused)?;
+    let address = listener.local_addr().map_err(refused)?;
+    Ok((listener, address))
+}
+
+/// Serves in a thread that ends with the program.
+fn serve_always(listener: TcpListener, site: &Arc<impl Answers>) -> Result<(), Error> {
+    let serving = Arc::clone(site);
+    thread::Builder::new()
+        .name("server".to_owned())
+        .spawn(move || serve::serve(&listener, &serving, serve::BOUNDS))
+        .map(drop)
+        .map_err(|source| Error::Spawn { threads: 1, source })
+}
+
 /// Serves the page until the program is ended.
 ///
 /// # Errors
 /// When an argument is wrong or the address cannot be listened on; when the counter miscounted.
 pub fn watch(plan: &WatchPlan) -> Result<(), Error> {
-    let refused = |source| Error::Listen { address: plan.address.to_string(), source };
-    let listener = TcpListener::bind(plan.address).map_err(refused)?;
-    let address = listener.local_addr().map_err(refused)?;
+    let (listener, address) = listen(plan.address)?;
     let stop = Stop::listen();
 
     let world = plan.start()?;
@@ -81,12 +141,7 @@ pub fn watch(plan: &WatchPlan) -> Result<(), Error> {
             "note: --bind: any host that can reach this machine can watch, and change the load\n",
         );
     }
-    let serving = Arc::clone(&site);
-    // The thread ends with the program.
-    thread::Builder::new()
-        .name("server".to_owned())
-        .spawn(move || serve::serve(&listener, &serving, serve::BOUNDS))
-        .map_err(|source| Error::Spawn { threads: 1, source })?;
+    serve_always(listener, &site)?;
     output::print(&format!("http://{address}/\n"))?;
     while !stop.is_wanted() {
         thread::sleep(TICK);

@@ -10,7 +10,8 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 const DRAWING: &str = include_str!("tree.js");
-const ICON: &str = include_str!("icon.svg");
+/// The icon of every page.
+pub const ICON: &str = include_str!("icon.svg");
 
 /// Largest body of a request in bytes; no load is longer.
 pub const BODY_BYTES_MAX: usize = 1024;
@@ -65,7 +66,8 @@ impl Content {
 }
 
 impl Answer {
-    fn fixed(kind: &'static str, text: &'static str) -> Self {
+    /// Returns an answer that is part of the program.
+    pub fn fixed(kind: &'static str, text: &'static str) -> Self {
         Answer { status: 200, kind, content: Content::Own(Cow::Borrowed(text)), allow: None }
     }
 
@@ -76,9 +78,45 @@ impl Answer {
         Answer { status, kind: "text/plain; charset=utf-8", content, allow: None }
     }
 
-    fn json(status: u16, content: Content) -> Self {
+    /// Returns an answer for programs.
+    pub fn json(status: u16, content: Content) -> Self {
         Answer { status, kind: "application/json", content, allow: None }
     }
+}
+
+/// What answers requests.
+pub trait Answers: Send + Sync + 'static {
+    /// Answers a request.
+    fn answer(&self, request: &Request) -> Answer;
+}
+
+/// Returns the `Host` of a request if it is this server. `loopback`: only this machine is served.
+///
+/// # Errors
+/// The refusal, if it is another one.
+pub fn checked_host(request: &Request, loopback: bool) -> Result<&str, Answer> {
+    match request.hosts.as_slice() {
+        [host] if is_ours(host, loopback) => Ok(host),
+        [_] => {
+            Err(Answer::refusal(421, "This server is known by its IP address, or as localhost."))
+        }
+        _ => Err(Answer::refusal(400, "A request must have one header Host.")),
+    }
+}
+
+/// Returns whether a `Host` is this server. A name other than localhost may belong to any site,
+/// which had it point here (DNS rebinding); an address cannot. The port may differ: a tunnel
+/// has its own.
+fn is_ours(host: &str, loopback: bool) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|c| c.is_ascii_digit()) => name,
+        _ => host,
+    };
+    if name.eq_ignore_ascii_case("localhost") {
+        return true;
+    }
+    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    bare.parse().is_ok_and(|address: IpAddr| !loopback || address.is_loopback())
 }
 
 /// The served page and its bounds.
@@ -89,18 +127,11 @@ pub struct Site {
     pub loopback: bool,
 }
 
-impl Site {
-    /// Answers a request.
-    pub fn answer(&self, request: &Request) -> Answer {
-        let host = match request.hosts.as_slice() {
-            [host] if self.is_ours(host) => host,
-            [_] => {
-                return Answer::refusal(
-                    421,
-                    "This server is known by its IP address, or as localhost.",
-                );
-            }
-            _ => return Answer::refusal(400, "A request must have one header Host."),
+impl Answers for Site {
+    fn answer(&self, request: &Request) -> Answer {
+        let host = match checked_host(request, self.loopback) {
+            Ok(host) => host,
+            Err(refusal) => return refusal,
         };
         let path = request.path.split('?').next().unwrap_or_default();
         let allow = match path {
@@ -124,7 +155,9 @@ impl Site {
             _ => self.set_load(request, host),
         }
     }
+}
 
+impl Site {
     fn set_load(&self, request: &Request, host: &str) -> Answer {
         let own = format!("http://{host}");
         if request.origin.as_ref().is_some_and(|origin| !origin.eq_ignore_ascii_case(&own)) {
@@ -151,21 +184,6 @@ impl Site {
             }
             Err(sentence) => Answer::refusal(400, sentence),
         }
-    }
-
-    /// Returns whether a `Host` is this server. A name other than localhost may belong to any site,
-    /// which had it point here (DNS rebinding); an address cannot. The port may differ: a tunnel
-    /// has its own.
-    fn is_ours(&self, host: &str) -> bool {
-        let name = match host.rsplit_once(':') {
-            Some((name, port)) if port.bytes().all(|c| c.is_ascii_digit()) => name,
-            _ => host,
-        };
-        if name.eq_ignore_ascii_case("localhost") {
-            return true;
-        }
-        let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
-        bare.parse().is_ok_and(|address: IpAddr| !self.loopback || address.is_loopback())
     }
 }
 

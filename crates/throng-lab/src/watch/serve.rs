@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::respond::{Answer, BODY_BYTES_MAX, Request, Site, too_long};
+use super::respond::{Answer, Answers, BODY_BYTES_MAX, Request, too_long};
 
 /// Limits of the server.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ const HEADERS: &str = "Content-Security-Policy: default-src 'none'; script-src '
     Cache-Control: no-store\r\n";
 
 /// Serves connections for ever.
-pub fn serve(listener: &TcpListener, site: &Arc<Site>, bounds: Bounds) {
+pub fn serve(listener: &TcpListener, site: &Arc<impl Answers>, bounds: Bounds) {
     let seats = Arc::new(Seats::default());
     loop {
         let Ok((stream, from)) = listener.accept() else {
@@ -75,7 +75,7 @@ pub fn serve(listener: &TcpListener, site: &Arc<Site>, bounds: Bounds) {
         let _ = thread.spawn(move || {
             let _seat = seat;
             // An error has no reader: the connection is gone.
-            let _ = Connection::new(stream, bounds).and_then(|mut one| one.serve(&site));
+            let _ = Connection::new(stream, bounds).and_then(|mut one| one.serve(&*site));
         });
     }
 }
@@ -161,7 +161,7 @@ impl Connection {
         Ok(Connection { stream, bounds, ahead: Vec::new() })
     }
 
-    fn serve(&mut self, site: &Site) -> io::Result<()> {
+    fn serve(&mut self, site: &impl Answers) -> io::Result<()> {
         loop {
             match self.read_request()? {
                 Asked::Gone => return Ok(()),
@@ -360,6 +360,7 @@ fn reason(status: u16) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::respond::Site;
     use super::super::sampler::Sampler;
     use super::super::sampler::tests::Still;
     use super::*;

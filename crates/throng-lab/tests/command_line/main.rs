@@ -19,4 +19,5 @@ mod simulate_barriers;
 mod surveys;
 mod table;
 mod watch;
+mod watch_steps;
 mod whole;
