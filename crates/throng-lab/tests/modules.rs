@@ -218,14 +218,13 @@ fn crates() -> PathBuf {
 }
 
 /// Circles that are known and have not been taken apart: a crate, and the module that they are in ("" for the crate).
-const KNOWN: [(&str, &str); 7] = [
+const KNOWN: [(&str, &str); 6] = [
     ("throng", ""),
     ("throng", "channel"),
     ("throng", "classic::counter"),
     ("throng", "machine::waiting"),
     ("throng-messages", ""),
     ("throng-mpi", ""),
-    ("throng-sim", ""),
 ];
 
 #[test]

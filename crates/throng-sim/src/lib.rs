@@ -71,7 +71,6 @@
 
 #![deny(unsafe_code)]
 
-mod cell;
 mod coroutine;
 mod engine;
 mod error;
@@ -89,16 +88,13 @@ mod sleepers;
 pub mod spec;
 mod trace;
 mod turn;
-mod word;
 
-pub use cell::SimCell;
 pub use error::SimError;
 pub use faults::{Faults, ScriptError};
-pub use machine::{Sim, SimCpu, SimSpot};
+pub use machine::{POLL_CYCLES, Sim, SimCell, SimCpu, SimSpot, SimWord};
 pub use notes::{Note, Notes, Stretch};
 pub use outcome::{End, Outcome, Waiting};
 pub use report::{MemoryReport, Traffic};
 pub use simulation::Simulation;
 pub use spec::{MachineSpec, SpecError};
 pub use trace::{Access, Operation};
-pub use word::{POLL_CYCLES, SimWord};

@@ -5,7 +5,7 @@ use std::thread::panicking;
 
 use throng::machine::{WayOut, Word};
 
-use crate::machine::{Sim, SimCpu, SimSpot};
+use super::{Sim, SimCpu, SimSpot};
 use crate::trace::Operation;
 use crate::turn::{self, Address, Slept};
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use throng::machine::{Cell, Native, NativeCell};
 
-use crate::machine::{Sim, SimSpot};
+use super::{Sim, SimSpot};
 use crate::turn::{self, Address};
 
 /// A cell of simulated memory: using its content costs one access to its line.

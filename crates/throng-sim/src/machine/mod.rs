@@ -1,15 +1,19 @@
-//! The machine and its processors, as the machine contract requires them.
+//! The machine, its words and cells, and its processors, as the machine contract requires them.
+
+mod cell;
+mod word;
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
 
 use throng::machine::{Cpu, Machine, Place, SplitMix64};
 
-use crate::cell::SimCell;
 use crate::random::{Purpose, random};
 use crate::report::MemoryReport;
 use crate::turn::{self, LineAddress};
-use crate::word::{POLL_CYCLES, SimWord};
+
+pub use cell::SimCell;
+pub use word::{POLL_CYCLES, SimWord};
 
 /// The simulated machine; [`Simulation`](crate::Simulation) runs it.
 #[derive(Clone, Copy, Debug)]
