@@ -38,7 +38,8 @@
 //!   have caches, homes, buses, networks: [`spec`] lists the parts, and `src/memory` has a file for
 //!   each kind with its rules.
 //! - **Order.** An access takes effect at the moment it completes. Events of the same cycle happen
-//!   in the order of processor ids: that is the only tie rule. A processor whose accesses all hit
+//!   in an order that the seed decides, another one in each cycle: that is the only tie rule. A
+//!   processor whose accesses all hit
 //!   its cache is simulated a few cycles ahead of the others, as long as none of them can see it.
 //!   That is faster, and changes no result.
 //! - **Memory is sequentially consistent.** Orderings are ignored, and a fence does nothing and

@@ -64,7 +64,7 @@ impl Trace {
     pub(crate) fn into_parts(mut self) -> (u64, Option<Vec<Access>>) {
         // A processor that hits may be simulated a few cycles ahead of the others.
         if let Some(recorded) = &mut self.recorded {
-            recorded.sort_by_key(|access| (access.time, access.processor));
+            recorded.sort_by_key(|access| access.time);
         }
         (self.hash, self.recorded)
     }

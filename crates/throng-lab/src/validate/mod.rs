@@ -296,8 +296,9 @@ mod tests {
         .unwrap();
         // 18 cycles at 3 GHz, since nothing else was measured.
         assert!((rows[0].simulated - 3000.0 / 18.0).abs() < 0.5, "{rows:?}");
-        // Half of (40 ns - 3 cycles): the transfer of a line to its next owner.
-        let expected = 2000.0 / 39.0;
+        // A flag takes 120 cycles: 3 + 3 * 35 + 2 * 6. So a line comes to its next owner in 35 + 6
+        // cycles, and two more additions of 18 follow.
+        let expected = 3000.0 / ((41.0 + 2.0 * 18.0) / 3.0);
         assert!((rows[1].simulated / expected - 1.0).abs() < 0.05, "{rows:?}");
     }
 
