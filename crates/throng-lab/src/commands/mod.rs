@@ -24,6 +24,7 @@ pub mod queues;
 pub mod simulate;
 pub mod start;
 pub mod table;
+pub mod validate;
 pub mod watch;
 
 use clap::{Parser, Subcommand};
@@ -90,6 +91,12 @@ pub enum Command {
     /// `throng simulate --machine FILE --processors N` then tells what would happen if this machine had
     /// more cores.
     Calibrate(calibrate::CalibrateArguments),
+    /// Simulate what `throng bench` has measured, and tell how far the two are apart
+    ///
+    /// The simulated machine is made from the measured times from core to core, never from a throughput. For
+    /// each need and number of threads: the median and the worst factor, Spearman's rank correlation over the
+    /// methods, and the pairs of methods whose order is inverted.
+    Validate(validate::ValidateArguments),
     /// Watch the default counter change its shape, live, on a page of your browser
     ///
     /// Threads of this machine, or processors of a simulated one, take numbers; the page has a slider that
@@ -228,6 +235,7 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
         Command::Picture(typed) => picture::run(&typed),
         Command::Compare(typed) => compare::run(&typed),
         Command::Calibrate(typed) => calibrate::run(&typed),
+        Command::Validate(typed) => validate::run(&typed),
         Command::Watch(typed) => watch::run(&typed),
         Command::Model(typed) => Ok(model::run(&typed)?),
         Command::Machines(typed) => machines::run(&typed),
@@ -247,6 +255,7 @@ const MORE: &str = "
 More:
   throng watch                   the default counter changing its shape, live, in your browser
   throng calibrate               how far cores are apart; what if there were 8 times as many?
+  throng validate REPORT         the simulator beside what was measured: factors, and the order of methods
   throng compare OLD NEW         what got faster or slower between two `throng bench --json`
   throng list                    what each of these is, what it promises and where it comes from
   throng bench counters          counters alone, more closely

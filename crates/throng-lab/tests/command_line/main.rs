@@ -18,5 +18,6 @@ mod simulate;
 mod simulate_barriers;
 mod surveys;
 mod table;
+mod validate;
 mod watch;
 mod whole;
