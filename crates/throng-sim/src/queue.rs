@@ -166,6 +166,8 @@ mod tests {
         assert_eq!(first, order(1, 50, &mut (0..100).rev()));
         assert_ne!(first, order(2, 50, &mut (0..100)));
         assert_ne!(first, order(1, 51, &mut (0..100)));
+        let apart = |id: &usize| first.iter().position(|at| at == id).unwrap();
+        assert!((0..99).any(|id| apart(&id).abs_diff(apart(&(id ^ 1))) > 1), "no fixed neighbours");
         let mut sorted = first.clone();
         sorted.sort_unstable();
         assert!(sorted.into_iter().eq(0..100));

@@ -10,17 +10,17 @@
 //! whether it fetches a line or invalidates copies. A flag's transfer from core to core has *two*
 //! misses: the store, which invalidates the reader's copy, and the reader's next load. The reader
 //! asks as soon as its copy is gone, one way after the store. Its request waits at the writer until
-//! the store is complete, and the line goes one way back. So half a round trip of a flag is
+//! the store is complete, and the writer's own look for the answer, since that follows at once. Then
+//! the line goes one way back. So half a round trip of a flag is
 //!
 //! ```text
-//! T = miss_cycles + 3 * way + 2 * holder_cycles     if miss_cycles <= holder_cycles.
+//! T = miss_cycles + 3 * way + 2 * holder_cycles + hit_cycles   if miss_cycles <= holder_cycles.
 //! ```
 //!
-//! `T` is kept exactly, for every distance. A load then takes at most two thirds of it, and only a
-//! little more than half where most of the time is spent in the holder. `holder_cycles` and
-//! `miss_cycles` are one number each for all distances: those of the preset `server`, rounded so
-//! that the shortest way is a whole number. Processors of one node have no way; there the holder
-//! takes all of the time.
+//! `T` is kept exactly, for every distance. `miss_cycles` is that of the preset `server`, rounded so
+//! that the shortest way is a whole number; `holder_cycles`, one number for all distances, follows
+//! from `R`, but is no less than in the preset. A load then takes from half to two thirds of `T`.
+//! Processors of one node have no way; there the holder takes all of the time.
 
 use std::fmt::Write as _;
 
@@ -99,19 +99,21 @@ impl Parameters {
     /// Computes the parameters from what was measured. `flag_ns` are the times of the levels;
     /// `has_nodes` tells whether the first of them is that of processors of one node.
     fn new(costs: &Costs, flag_ns: &[f64], has_nodes: bool) -> Self {
+        let hit = costs.hit.map_or(HIT, cycles).max(1);
         let known = flag_ns.iter().copied().filter(|ns| ns.is_finite());
-        let least = known.map(cycles).min();
-        // From T and R: holder = 2 T - 3 R + miss. The smallest, since it is one number for all.
+        let least = known.map(|ns| cycles(ns).saturating_sub(hit)).min();
+        // From T and R: holder = 2 (T - hit) - 3 R + miss. The smallest, since it is one number for
+        // all.
         let holder = |&(flag, load): &(f64, f64)| {
-            cycles((2.0 * flag - 3.0 * load).max(0.0)).saturating_add(MISS)
+            (2 * cycles(flag).saturating_sub(hit) + MISS).saturating_sub(3 * cycles(load))
         };
         let holder = costs.flag_and_load.iter().map(holder).min().unwrap_or(HOLDER).max(HOLDER);
         let (mut miss, mut holder) = match least {
             // Processors of one node have no way: T = miss + 2 holder.
             Some(least) if has_nodes => (MISS.min(least / 3), (least - MISS.min(least / 3)) / 2),
             Some(least) => {
-                let holder = holder.min(least / 6 + least / 12);
-                (MISS.min(holder), holder)
+                let miss = MISS.min(least / 3);
+                (miss, holder.min((least - miss) / 2))
             }
             None => (MISS, HOLDER),
         };
@@ -122,12 +124,7 @@ impl Parameters {
             Some(rest) => miss += rest % 3,
             None => {}
         }
-        Parameters {
-            hit: costs.hit.map_or(HIT, cycles).max(1),
-            locked: costs.locked.map_or(LOCKED_HIT, cycles).max(1),
-            miss,
-            holder,
-        }
+        Parameters { hit, locked: costs.locked.map_or(LOCKED_HIT, cycles).max(1), miss, holder }
     }
 
     /// Returns the cycles of a message between cores with this half round trip of a flag.
@@ -136,14 +133,14 @@ impl Parameters {
             return NEAR_WAY;
         }
         // To the nearest.
-        (cycles(flag_ns).saturating_sub(self.miss + 2 * self.holder) + 1) / 3
+        (cycles(flag_ns).saturating_sub(self.miss + 2 * self.holder + self.hit) + 1) / 3
     }
 
     /// Returns the cycles of half a round trip of a flag, and of a load of a changed line, over
     /// this way.
     fn flag_and_load(&self, way: u64) -> (u64, u64) {
-        let Parameters { miss, holder, .. } = self;
-        (miss + 3 * way + 2 * holder, miss + 2 * way + holder)
+        let Parameters { miss, holder, hit, .. } = self;
+        (miss + 3 * way + 2 * holder + hit, miss + 2 * way + holder)
     }
 }
 
@@ -335,11 +332,11 @@ hold_accesses = {HOLD}          # not measured: as on the preset server
 
     /// Describes the parts of half a round trip of a flag between cores of this level.
     fn sum(&self, level: usize) -> String {
-        let Parameters { miss, holder, .. } = self.parameters;
+        let Parameters { miss, holder, hit, .. } = self.parameters;
         // Processors of one node have no way, in any case.
         let way = if level == 0 && self.sizes.len() > 2 { 0 } else { self.ways[level] };
         let sum = nanoseconds(self.parameters.flag_and_load(way).0);
-        let sum = format!("{miss} + 3 * {way} + 2 * {holder} cycles = {} ns", short(sum));
+        let sum = format!("{miss} + 3 * {way} + 2 * {holder} + {hit} cycles = {} ns", short(sum));
         let measured = self.flag_ns[level];
         if measured.is_finite() {
             format!("{sum}; measured: flag {} ns", short(measured))
@@ -363,7 +360,7 @@ const HEAD: &str = "\
 # This machine as `throng calibrate` measured it, for `throng simulate --machine`.
 #
 # Half a round trip of a flag is a store that takes the other's copy away, and then a load that
-# misses: miss_cycles + 3 * way + 2 * holder_cycles, where a way is one of the cycles of [network].
+# misses: miss_cycles + 3 * way + 2 * holder_cycles + hit_cycles, where a way is one of [network].
 # With more processors than were measured, there are more groups like those measured.
 
 ";

@@ -315,9 +315,9 @@ mod tests {
         .unwrap();
         // 18 cycles at 3 GHz, since nothing else was measured.
         assert!((rows[0].simulated - 3000.0 / 18.0).abs() < 0.5, "{rows:?}");
-        // A flag takes 120 cycles: 3 + 3 * 35 + 2 * 6. So a line comes to its next owner in 35 + 6
-        // cycles, and two more additions of 18 follow.
-        let expected = 3000.0 / ((41.0 + 2.0 * 18.0) / 3.0);
+        // A flag takes 120 cycles: 3 + 3 * 33 + 2 * 7 + 4. So a line comes to its next owner in 33 +
+        // 7 cycles, and two more additions of 18 follow.
+        let expected = 3000.0 / ((40.0 + 2.0 * 18.0) / 3.0);
         assert!((rows[1].simulated / expected - 1.0).abs() < 0.05, "{rows:?}");
     }
 

@@ -251,6 +251,22 @@ fn spinning_is_free_until_the_write_and_then_every_reader_misses() {
 }
 
 #[test]
+fn a_processor_that_begins_to_wait_with_a_copy_that_is_leaving_learns_of_its_end() {
+    // The write leaves at 2003, is told to 1 at 2033, and complete at 2591, since 96 has a copy. 1
+    // looks at 2020, sleeps, and asks at 2033: its request waits at 0 from 2066 on.
+    let script = [
+        (0, 0, Read(0)),
+        (1000, 1, Read(0)),
+        (1000, 96, Read(0)),
+        (2000, 0, Write(0)),
+        (2020, 1, Wait(0)),
+    ];
+    let run = run(&preset("server"), 192, &[0], &script);
+    assert_eq!(run.took[3..], [FAR, 2591 + HOLDER + CHIPLET_WAY - 2020]);
+    assert_eq!(run.accesses, 6, "two looks");
+}
+
+#[test]
 fn words_of_a_line_share_its_fate() {
     let script =
         |second| [(0, 1, Write(0)), (1000, 8, second), (2000, 1, Write(0)), (3000, 8, second)];
