@@ -96,7 +96,7 @@ fn mixed(shared: &Shared, cpu: &SimCpu, processors: usize, scale: u32) -> u64 {
             shared.flags[cpu.id()].wait_while(cpu, SeqCst, |seen| seen < before);
         }
         shared.flags[(cpu.id() + 1) % processors].store(round, SeqCst);
-        if cpu.id() % 4 == 0 {
+        if cpu.id().is_multiple_of(4) {
             shared.words[0].store(round, SeqCst);
         }
     }

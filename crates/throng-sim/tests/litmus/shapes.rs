@@ -29,7 +29,9 @@ fn outcomes(processors: usize, body: fn(&Words, &SimCpu) -> Seen) -> BTreeSet<Se
                 .machine_processors(processors * 16)
                 .seed(seed)
                 .run(setup, move |words, cpu| {
-                    words.iter().for_each(|word| drop(word.load(Relaxed)));
+                    for word in words {
+                        word.load(Relaxed);
+                    }
                     // All are ready by then; as far apart as a message takes at most.
                     let apart = [0, 1, 10, 50, 400][seed as usize % 5];
                     cpu.pause(20_000 - cpu.clock() as u32 + cpu.random_below(apart + 1) as u32);
