@@ -242,9 +242,6 @@ fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Circles that are known and have not been taken apart: a crate, and the module that they are in ("" for the crate).
-const KNOWN: [(&str, &str); 1] = [("throng-sim", "")];
-
 #[test]
 fn no_modules_side_by_side_know_each_other_both_ways() {
     let mut circles = Vec::new();
@@ -260,9 +257,7 @@ fn no_modules_side_by_side_know_each_other_both_ways() {
         for parent in sources.parents() {
             graphs += 1;
             let module = parent.join("::");
-            if let Some(circle) = circle(&sources.graph(&parent))
-                && !KNOWN.contains(&(name.as_str(), module.as_str()))
-            {
+            if let Some(circle) = circle(&sources.graph(&parent)) {
                 circles.push(format!("{name}, {module}: {}", circle.join(" -> ")));
             }
         }
@@ -286,9 +281,6 @@ fn the_map_draws_the_modules_as_they_are() {
     folders.sort();
     for folder in folders.iter().filter(|folder| folder.join("src").is_dir()) {
         let name = folder.file_name().unwrap().to_str().unwrap();
-        if KNOWN.contains(&(name, "")) {
-            continue;
-        }
         let sources = Sources::read(&folder.join("src"));
         let modules: BTreeSet<String> =
             sources.modules.iter().filter_map(|path| path.first().cloned()).collect();

@@ -14,7 +14,7 @@ use crate::faults::FaultPlan;
 use crate::memory::{Kind, LineId, Memory, Request, Revoked, Step};
 use crate::notes::Notes;
 use crate::outcome::{End, Waiting};
-use crate::queue::{EventQueue, TIME_END};
+use crate::queue::{EventQueue, TIME_END, Ties};
 use crate::report::{MemoryReport, Traffic};
 use crate::sleepers::Sleepers;
 use crate::trace::{Access, Operation, Trace};
@@ -110,11 +110,12 @@ impl Engine {
         faults: FaultPlan,
         trace: Trace,
         processors: usize,
+        ties: Ties,
         step_limit: u64,
     ) -> Self {
         // Faults may happen at any moment, so each moment must be reached in turn.
         let lookahead = if faults.any() { 0 } else { memory.lookahead() };
-        let mut queue = EventQueue::new(processors);
+        let mut queue = EventQueue::new(processors, ties);
         for id in 0..processors {
             queue.set(id, 0);
         }
@@ -254,22 +255,40 @@ impl Engine {
                 self.go_on_at(at);
                 false
             }
+            Step::Wait => {
+                self.in_flight[processor] = Some(Flight { line, kind, issued_at: self.own_now });
+                self.count_step();
+                self.queue.clear(processor);
+                false
+            }
         }
     }
 
-    /// Calls the memory again for an access in flight.
+    /// Calls the memory again for an access in flight, and takes the next step of accesses that
+    /// have waited for it.
     #[inline]
     fn go_on_flying(&mut self, processor: usize, flight: Flight) {
-        let Flight { line, kind, issued_at } = flight;
+        let Flight { line, kind, .. } = flight;
         let request = Request { processor, line, kind };
         let step = self.memory.resume(request, self.now, &mut self.revoked);
         self.tell_revoked(line);
+        self.fly(processor, flight, step);
+        while let Some((processor, step)) = self.memory.next_served() {
+            let flight = self.in_flight[processor].take().expect("it waits for this");
+            self.fly(processor, flight, step);
+        }
+    }
+
+    /// Takes the next step of an access in flight.
+    #[inline]
+    fn fly(&mut self, processor: usize, flight: Flight, step: Step) {
         let at = match step {
-            Step::Done(done) => self.stretched(processor, issued_at, done),
+            Step::Done(done) => self.stretched(processor, flight.issued_at, done),
             Step::Again(at) => {
                 self.in_flight[processor] = Some(flight);
                 at
             }
+            Step::Wait => unreachable!("an access waits when it is issued, and only then"),
         };
         assert!(at > self.now, "time does not go back or stand still");
         if !self.is_too_late(at) {
@@ -304,10 +323,11 @@ impl Engine {
         }
     }
 
-    /// Returns whether the current processor has a copy of the line to look at.
+    /// Returns the time until which the current processor has a copy of the line to look at, `None`
+    /// if it has none.
     #[inline]
-    pub(crate) fn keeps_copy(&self, line: LineId) -> bool {
-        self.memory.keeps_copy(self.current, line)
+    pub(crate) fn copy_until(&self, line: LineId) -> Option<u64> {
+        self.memory.copy_until(self.current, line, self.own_now)
     }
 
     /// Completes the access that the current processor began.
@@ -486,8 +506,15 @@ mod tests {
     /// Returns an engine in which processor 0 of two has issued an access.
     fn engine(wrap: impl FnOnce(Box<dyn Memory>) -> Box<dyn Memory>) -> Engine {
         let memory = wrap(memory::build(&MachineSpec::ideal(10), 2, 2));
-        let mut engine =
-            Engine::new(1, memory, Faults::none().plan(2, 0), Trace::new(false), 2, 100);
+        let mut engine = Engine::new(
+            1,
+            memory,
+            Faults::none().plan(2, 0),
+            Trace::new(false),
+            2,
+            Ties::ById,
+            100,
+        );
         let line = engine.add_line(Place::named("line"));
         engine.begin_access(line, Kind::Write);
         engine

@@ -38,7 +38,8 @@
 //!   have caches, homes, buses, networks: [`spec`] lists the parts, and `src/memory` has a file for
 //!   each kind with its rules.
 //! - **Order.** An access takes effect at the moment it completes. Events of the same cycle happen
-//!   in the order of processor ids: that is the only tie rule. A processor whose accesses all hit
+//!   in an order that the seed decides, another one in each cycle: that is the only tie rule. A
+//!   processor whose accesses all hit
 //!   its cache is simulated a few cycles ahead of the others, as long as none of them can see it.
 //!   That is faster, and changes no result.
 //! - **Memory is sequentially consistent.** Orderings are ignored, and a fence does nothing and
@@ -71,7 +72,6 @@
 
 #![deny(unsafe_code)]
 
-mod cell;
 mod coroutine;
 mod engine;
 mod error;
@@ -89,16 +89,13 @@ mod sleepers;
 pub mod spec;
 mod trace;
 mod turn;
-mod word;
 
-pub use cell::SimCell;
 pub use error::SimError;
 pub use faults::{Faults, ScriptError};
-pub use machine::{Sim, SimCpu, SimSpot};
+pub use machine::{POLL_CYCLES, Sim, SimCell, SimCpu, SimSpot, SimWord};
 pub use notes::{Note, Notes, Stretch};
 pub use outcome::{End, Outcome, Waiting};
 pub use report::{MemoryReport, Traffic};
 pub use simulation::Simulation;
 pub use spec::{MachineSpec, SpecError};
 pub use trace::{Access, Operation};
-pub use word::{POLL_CYCLES, SimWord};

@@ -13,12 +13,15 @@ pub(crate) enum Purpose {
     Preemptions(usize),
     /// The choice of processors that are stalled or halted, and of the accesses.
     ChoiceOfFaults,
+    /// The order of events of the same cycle.
+    Ties,
 }
 
 /// Returns the sequence for a purpose.
 pub(crate) fn random(seed: u64, purpose: Purpose) -> SplitMix64 {
     let stream = match purpose {
         Purpose::ChoiceOfFaults => 0,
+        Purpose::Ties => u64::MAX,
         Purpose::Processor(id) => 2 * id as u64 + 1,
         Purpose::Delays(id) => 2 * id as u64 + 2,
         Purpose::Preemptions(id) => (1 << 63) | id as u64,

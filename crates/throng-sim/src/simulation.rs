@@ -12,8 +12,8 @@ use crate::faults::Faults;
 use crate::machine::SimCpu;
 use crate::memory;
 use crate::outcome::Outcome;
-use crate::queue::PROCESSORS_MAX;
-use crate::spec::MachineSpec;
+use crate::queue::Ties;
+use crate::spec::{MachineSpec, PROCESSORS_MAX};
 use crate::trace::Trace;
 use crate::turn::{self, Installed};
 
@@ -25,6 +25,7 @@ pub struct Simulation {
     seed: u64,
     machine: MachineSpec,
     faults: Faults,
+    ties_by_id: bool,
     record_trace: bool,
     step_limit: u64,
     stack_bytes: usize,
@@ -50,6 +51,7 @@ impl Simulation {
             seed: 0,
             machine: MachineSpec::ideal(10),
             faults: Faults::none(),
+            ties_by_id: false,
             record_trace: false,
             step_limit: 50_000_000,
             stack_bytes: 256 << 10,
@@ -84,11 +86,32 @@ impl Simulation {
         Simulation { room: Some(room), ..self }
     }
 
-    /// Sets the seed of everything random: the random numbers of processors and the times of
-    /// faults.
+    /// Sets the seed of everything random: the random numbers of processors, the times of faults,
+    /// and the order of events of the same cycle.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Simulation { seed, ..self }
+    }
+
+    /// Lets events of the same cycle happen in the order of processor ids, not in one that the seed
+    /// decides. It is for times that are worked out by hand.
+    ///
+    /// ```
+    /// use throng::structures::counter::{Counting, Hardware};
+    /// use throng_sim::{Sim, Simulation};
+    ///
+    /// let run = |simulation: Simulation| {
+    ///     let eight = simulation.processors(8);
+    ///     eight.run(|| Hardware::<Sim>::on_machine(), |counter, cpu| counter.next_on(cpu))
+    ///         .map(|outcome| outcome.results.into_iter().flatten().collect::<Vec<_>>())
+    /// };
+    /// assert_eq!(run(Simulation::new().ties_by_id())?, [0, 1, 2, 3, 4, 5, 6, 7]);
+    /// assert_ne!(run(Simulation::new())?, [0, 1, 2, 3, 4, 5, 6, 7]);
+    /// # Ok::<(), throng_sim::SimError>(())
+    /// ```
+    #[must_use]
+    pub fn ties_by_id(self) -> Self {
+        Simulation { ties_by_id: true, ..self }
     }
 
     /// Sets the machine: the cost of an access, and what it holds up. It is built as large as
@@ -236,6 +259,7 @@ impl Simulation {
             self.faults.plan(self.processors, self.seed),
             Trace::new(self.record_trace),
             self.processors,
+            if self.ties_by_id { Ties::ById } else { Ties::Drawn(self.seed) },
             self.step_limit,
         )
     }

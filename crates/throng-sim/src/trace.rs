@@ -68,7 +68,7 @@ impl Trace {
     pub(crate) fn into_parts(mut self) -> (u64, Option<Recorded>) {
         // A processor that hits may be simulated a few cycles ahead of the others.
         if let Some(recorded) = &mut self.recorded {
-            recorded.sort_by_key(|(access, _)| (access.time, access.processor));
+            recorded.sort_by_key(|(access, _)| access.time);
         }
         (self.hash, self.recorded.map(|recorded| recorded.into_iter().unzip()))
     }

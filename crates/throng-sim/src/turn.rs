@@ -294,7 +294,7 @@ impl Operation {
 /// The result of a [`sleep`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slept {
-    /// The line was written, or the word has another value than was seen.
+    /// The line was written, the copy is gone, or the word has another value than was seen.
     Woken,
     /// The processor has no copy to look at: this machine has none, or it has been taken away
     /// already.
@@ -319,13 +319,21 @@ pub(crate) fn sleep(at: &Address, value: &AtomicU64, seen: u64, until: Option<u6
         if until.is_some_and(|until| until <= turn.engine.own_now()) {
             return Slept::TimedOut;
         }
-        if !turn.engine.keeps_copy(at.line.line) {
+        let Some(copy_until) = turn.engine.copy_until(at.line.line) else {
             return Slept::NoCopy;
-        }
-        if !turn.engine.sleep(at.word, until) {
+        };
+        // A copy that stays has no end. Of one that is leaving the processor is told at its end.
+        let leaves_at = (copy_until < u64::MAX).then_some(copy_until);
+        let first = [until, leaves_at].into_iter().flatten().min();
+        if !turn.engine.sleep(at.word, first) {
             turn = turn.give_up();
         }
-        if turn.engine.wake() { Slept::Woken } else { Slept::TimedOut }
+        let woken = turn.engine.wake();
+        if woken || until.is_none_or(|until| turn.engine.own_now() < until) {
+            Slept::Woken
+        } else {
+            Slept::TimedOut
+        }
     })
 }
 

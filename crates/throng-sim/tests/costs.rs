@@ -6,7 +6,7 @@ use throng::machine::{Cell, Cpu, Line, Machine, Place, Word};
 use throng_sim::{End, Faults, Operation, Sim, SimWord, Simulation};
 
 fn machine(processors: usize) -> Simulation {
-    Simulation::new().processors(processors).access_cycles(10).record_trace(true)
+    Simulation::new().processors(processors).access_cycles(10).ties_by_id().record_trace(true)
 }
 
 /// Words on one line.

@@ -18,6 +18,7 @@ fn flag() -> Line<SimWord> {
 fn assert_clean() {
     let outcome = Simulation::new()
         .processors(8)
+        .ties_by_id()
         .run(Hardware::<Sim>::on_machine, |counter, cpu| counter.next_on(cpu))
         .unwrap();
     assert_eq!(outcome.end, End::Finished);
@@ -204,6 +205,7 @@ fn those_who_never_get_ahead_are_stopped() {
     for (what, endless) in loops {
         let outcome = Simulation::new()
             .processors(3)
+            .ties_by_id()
             .step_limit(1000)
             .run(flag, move |flag, cpu| {
                 if cpu.id() != 0 {
@@ -346,6 +348,7 @@ fn outside_words_act_at_once_and_a_wait_without_hope_panics() {
 fn thousands_of_processors_run() {
     let outcome = Simulation::new()
         .processors(4096)
+        .ties_by_id()
         .stack_bytes(32 << 10)
         .run(Hardware::<Sim>::on_machine, |counter, cpu| counter.next_on(cpu))
         .unwrap();

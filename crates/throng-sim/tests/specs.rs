@@ -358,8 +358,8 @@ fn any_coherence() -> impl Strategy<Value = CoherenceSpec> {
         8 => (passing(), passing()).prop_map(|(fetch_cycles, upgrade_cycles)| {
             CoherenceSpec::Snoop { fetch_cycles, upgrade_cycles }
         }),
-        4 => (cycles(), passing()).prop_map(|(holder_cycles, memory_cycles)| {
-            CoherenceSpec::Nearest { holder_cycles, memory_cycles }
+        4 => (cycles(), passing(), 1..5_u64).prop_map(|(holder_cycles, memory_cycles, hold)| {
+            CoherenceSpec::Nearest { holder_cycles, memory_cycles, hold_accesses: hold }
         }),
         2 => (passing(), passing()).prop_map(|(memory_cycles, rmw_cycles)| {
             CoherenceSpec::None { memory_cycles, rmw_cycles }
@@ -437,7 +437,8 @@ fn the_longest_times_work() {
     alewife.network = NetworkSpec::Mesh { message_cycles: MOST, hop_cycles: MOST };
     let mut server = MachineSpec::preset("server").unwrap();
     server.processor.hit_cycles = MOST;
-    server.coherence = CoherenceSpec::Nearest { holder_cycles: MOST, memory_cycles: MOST };
+    server.coherence =
+        CoherenceSpec::Nearest { holder_cycles: MOST, memory_cycles: MOST, hold_accesses: 2 };
     let mut sequent = MachineSpec::preset("sequent").unwrap();
     sequent.coherence = CoherenceSpec::Snoop { fetch_cycles: MOST, upgrade_cycles: MOST };
     for spec in [alewife, server, sequent] {

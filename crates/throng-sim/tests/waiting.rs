@@ -23,6 +23,7 @@ fn run_two<R: 'static>(
         _ => second(words, cpu),
     };
     let outcome = Simulation::new()
+        .ties_by_id()
         .processors(2)
         .access_cycles(10)
         .record_trace(true)
@@ -109,6 +110,7 @@ fn nobody_sleeps_through_a_write_that_came_while_it_judged_the_value() {
 #[test]
 fn all_who_wait_are_woken_and_queue() {
     let outcome = Simulation::new()
+        .ties_by_id()
         .processors(5)
         .access_cycles(10)
         .run(
@@ -219,6 +221,7 @@ fn a_spin_of_no_or_one_poll_is_one_look() {
 fn a_spin_looks_no_more_often_than_told() {
     // An access is faster than a poll, and every look finds a new value.
     let outcome = Simulation::new()
+        .ties_by_id()
         .processors(2)
         .access_cycles(1)
         .run(

@@ -51,14 +51,15 @@ pub(crate) fn trials() -> Vec<Trial> {
     let sound = broken::make::<Sim, { broken::SOUND }>;
     let name = "channels::fenced::stalled";
     trials.push(passes(name.to_owned(), move || all_cases(sound, 200, name)));
-    let mut caught = |name: &str, make| {
+    let mut caught = |name: &str, make, count| {
         let name = format!("channels::broken::{name}");
         trials.push(is_caught(name.clone(), "did not come to an end", move || {
-            all_cases(make, 2_000, &name);
+            all_cases(make, count, &name);
         }));
     };
-    broken::racy().into_iter().for_each(|(name, make)| caught(name, make));
-    caught("leaves-the-rest", broken::leaves_the_rest());
-    caught("silent-close", broken::silent_close());
+    broken::racy().into_iter().for_each(|(name, make)| caught(name, make, 2_000));
+    // One seed in some 2000 shows it.
+    caught("leaves-the-rest", broken::leaves_the_rest(), 40_000);
+    caught("silent-close", broken::silent_close(), 2_000);
     trials
 }

@@ -5,25 +5,23 @@
 //! In the simulator (`throng-sim/src/memory/README.md`, the row `server`) a miss takes
 //!
 //! ```text
-//! miss_cycles + X,   X = 2 * way + holder_cycles,
+//! R = miss_cycles + 2 * way + holder_cycles,
 //! ```
 //!
 //! whether it fetches a line or invalidates copies. A flag's transfer from core to core has *two*
-//! misses: the store, which invalidates the reader's copy, and the reader's next load. That load is
-//! sent while the store is still under way, and is served when the store is complete. So half a
-//! round trip of a flag, `T`, and a load of a changed line, `R`, are
+//! misses: the store, which invalidates the reader's copy, and the reader's next load. The reader
+//! asks as soon as its copy is gone, one way after the store. Its request waits at the writer until
+//! the store is complete, and the writer's own look for the answer, since that follows at once. Then
+//! the line goes one way back. So half a round trip of a flag is
 //!
 //! ```text
-//! T = miss_cycles + 2 X,     R = miss_cycles + X,
+//! T = miss_cycles + 3 * way + 2 * holder_cycles + hit_cycles   if miss_cycles <= holder_cycles.
 //! ```
 //!
-//! from which `miss_cycles = 2 R - T` and `X = (T - miss_cycles) / 2`. `T` is kept exactly, for
-//! every distance; `miss_cycles` is one number for all. Where `2 R - T` is negative, because a
-//! processor does other work in the meantime, `miss_cycles` is 0. Above half of `X` the load would
-//! come too late to overlap; then `miss_cycles` is half of `X`.
-//!
-//! How `X` is divided between way and holder shows in no time except that of two processors of one
-//! node, which have no way.
+//! `T` is kept exactly, for every distance. `miss_cycles` is that of the preset `server`, rounded so
+//! that the shortest way is a whole number; `holder_cycles`, one number for all distances, follows
+//! from `R`, but is no less than in the preset. A load then takes from half to two thirds of `T`.
+//! Processors of one node have no way; there the holder takes all of the time.
 
 use std::fmt::Write as _;
 
@@ -32,7 +30,6 @@ use throng_sim::MachineSpec;
 use throng_sim::spec::{CoherenceSpec, NetworkSpec, ProcessorSpec};
 
 use super::groups::{Groups, Times};
-use crate::bench::stats::Stats;
 
 /// The clock: a cycle is a third of a nanosecond, as on the preset `server`. The processor's own
 /// clock is not known here and does not matter, since all times are measured in nanoseconds.
@@ -44,8 +41,9 @@ const HIT: u64 = 4;
 const LOCKED_HIT: u64 = 18;
 const MISS: u64 = 3;
 const HOLDER: u64 = 6;
-const NEAR_X: u64 = 66;
+const NEAR_WAY: u64 = 30;
 const PORT: u64 = 4;
+const HOLD: u64 = 3;
 const MEMORY: u64 = 360;
 
 /// Smallest factor between a simulated and a measured load that is reported.
@@ -102,44 +100,48 @@ impl Parameters {
     /// Computes the parameters from what was measured. `flag_ns` are the times of the levels;
     /// `has_nodes` tells whether the first of them is that of processors of one node.
     fn new(costs: &Costs, flag_ns: &[f64], has_nodes: bool) -> Self {
+        let hit = costs.hit.map_or(HIT, cycles).max(1);
         let known = flag_ns.iter().copied().filter(|ns| ns.is_finite());
-        let least = known.map(cycles).min();
-        let misses = costs.flag_and_load.iter();
-        let miss = Stats::of(misses.map(|(flag, load)| 2.0 * load - flag));
-        let miss = miss.map_or(MISS, |stats| cycles(stats.median));
-        let miss = match least {
-            // At most half of X: T = m + 2 X >= 5 m. Rounded so that X is a whole number.
+        let least = known.map(|ns| cycles(ns).saturating_sub(hit)).min();
+        // From T and R: holder = 2 (T - hit) - 3 R + miss. The smallest, since it is one number for
+        // all.
+        let holder = |&(flag, load): &(f64, f64)| {
+            (2 * cycles(flag).saturating_sub(hit) + MISS).saturating_sub(3 * cycles(load))
+        };
+        let holder = costs.flag_and_load.iter().map(holder).min().unwrap_or(HOLDER).max(HOLDER);
+        let (mut miss, mut holder) = match least {
+            // Processors of one node have no way: T = miss + 2 holder.
+            Some(least) if has_nodes => (MISS.min(least / 3), (least - MISS.min(least / 3)) / 2),
             Some(least) => {
-                let miss = miss.min(least / 5);
-                if (least - miss).is_multiple_of(2) { miss } else { miss + 1 }
+                let miss = MISS.min(least / 3);
+                (miss, holder.min((least - miss) / 2))
             }
-            None => miss,
+            None => (MISS, HOLDER),
         };
-        let near = least.map_or(NEAR_X, |least| (least - miss.min(least)) / 2);
-        let holder = match near {
-            // Without a way, all of it.
-            _ if has_nodes => near,
-            _ if near < HOLDER => near,
-            // Rounded so that the way is a whole number.
-            _ => HOLDER + (near - HOLDER) % 2,
-        };
-        Parameters {
-            hit: costs.hit.map_or(HIT, cycles).max(1),
-            locked: costs.locked.map_or(LOCKED_HIT, cycles).max(1),
-            miss,
-            holder,
+        // Rounded so that the shortest way is a whole number.
+        match least.map(|least| least - miss - 2 * holder) {
+            Some(rest) if has_nodes => miss += rest,
+            Some(rest) if rest % 3 == 2 => holder += 1,
+            Some(rest) => miss += rest % 3,
+            None => {}
         }
+        Parameters { hit, locked: costs.locked.map_or(LOCKED_HIT, cycles).max(1), miss, holder }
     }
 
     /// Returns the cycles of a message between cores with this half round trip of a flag.
     fn way(&self, flag_ns: f64) -> u64 {
-        let x = if flag_ns.is_finite() {
-            cycles(flag_ns).saturating_sub(self.miss) / 2
-        } else {
-            NEAR_X
-        };
+        if !flag_ns.is_finite() {
+            return NEAR_WAY;
+        }
         // To the nearest.
-        x.saturating_sub(self.holder).div_ceil(2)
+        (cycles(flag_ns).saturating_sub(self.miss + 2 * self.holder + self.hit) + 1) / 3
+    }
+
+    /// Returns the cycles of half a round trip of a flag, and of a load of a changed line, over
+    /// this way.
+    fn flag_and_load(&self, way: u64) -> (u64, u64) {
+        let Parameters { miss, holder, hit, .. } = self;
+        (miss + 3 * way + 2 * holder + hit, miss + 2 * way + holder)
     }
 }
 
@@ -164,8 +166,7 @@ impl Fitted {
     /// a changed line takes another part of a flag's transfer here than in the simulator.
     pub(super) fn misfit(&self) -> Option<String> {
         let off = |&(flag, load): &(f64, f64)| {
-            let miss = nanoseconds(self.parameters.miss);
-            let simulated = miss + (flag - miss) / 2.0;
+            let simulated = nanoseconds(self.parameters.flag_and_load(self.parameters.way(flag)).1);
             (load / simulated, load, simulated)
         };
         let (_, load, simulated) = self
@@ -207,7 +208,11 @@ impl Fitted {
                 per_node: if self.sizes.len() > 2 { self.sizes[0] } else { 1 },
             },
             network: self.network(),
-            coherence: CoherenceSpec::Nearest { holder_cycles: holder, memory_cycles: MEMORY },
+            coherence: CoherenceSpec::Nearest {
+                holder_cycles: holder,
+                memory_cycles: MEMORY,
+                hold_accesses: HOLD,
+            },
         }
     }
 
@@ -261,7 +266,7 @@ clock_mhz = {CLOCK_MHZ}           # by choice: a cycle is a third of a nanosecon
 [processor]
 hit_cycles = {hit_cycles}              # measured: a load that hits
 rmw_hit_cycles = {locked}         # measured: a locked addition to the own line
-miss_cycles = {miss_cycles}             # measured: 2 * (load of a changed line) - (half a round trip of a flag)
+miss_cycles = {miss_cycles}             # not measured apart: as on the preset server
 ",
             self.cores
         );
@@ -308,8 +313,11 @@ port_cycles = {port_cycles}            # not measured: as on the preset server
             }
             _ => unreachable!("no other networks are made"),
         }
-        let holder_from =
-            if per_node > 1 { "measured, see per_node" } else { "not measured apart" };
+        let holder_from = if per_node > 1 {
+            "measured, see per_node"
+        } else {
+            "2 * flag - 3 * load, or as on the preset server"
+        };
         let _ = write!(
             text,
             "
@@ -317,6 +325,7 @@ port_cycles = {port_cycles}            # not measured: as on the preset server
 kind = \"nearest\"
 holder_cycles = {holder}          # {holder_from}; the ways above are what remains
 memory_cycles = {MEMORY}        # not measured: 120 ns, as on the preset server
+hold_accesses = {HOLD}          # not measured: as on the preset server
 "
         );
         text
@@ -324,12 +333,11 @@ memory_cycles = {MEMORY}        # not measured: 120 ns, as on the preset server
 
     /// Describes the parts of half a round trip of a flag between cores of this level.
     fn sum(&self, level: usize) -> String {
-        let Parameters { miss, holder, .. } = self.parameters;
+        let Parameters { miss, holder, hit, .. } = self.parameters;
         // Processors of one node have no way, in any case.
         let way = if level == 0 && self.sizes.len() > 2 { 0 } else { self.ways[level] };
-        let sum = miss + 2 * (2 * way + holder);
-        let sum =
-            format!("{miss} + 2 * (2 * {way} + {holder}) cycles = {} ns", short(nanoseconds(sum)));
+        let sum = nanoseconds(self.parameters.flag_and_load(way).0);
+        let sum = format!("{miss} + 3 * {way} + 2 * {holder} + {hit} cycles = {} ns", short(sum));
         let measured = self.flag_ns[level];
         if measured.is_finite() {
             format!("{sum}; measured: flag {} ns", short(measured))
@@ -353,7 +361,7 @@ const HEAD: &str = "\
 # This machine as `throng calibrate` measured it, for `throng simulate --machine`.
 #
 # Half a round trip of a flag is a store that takes the other's copy away, and then a load that
-# misses: miss_cycles + 2 * (2 * way + holder_cycles), where a way is one of the cycles of [network].
+# misses: miss_cycles + 3 * way + 2 * holder_cycles + hit_cycles, where a way is one of [network].
 # With more processors than were measured, there are more groups like those measured.
 
 ";
@@ -551,12 +559,16 @@ mod tests {
         let server = MachineSpec::preset("server").unwrap();
         assert_eq!(server.clock_mhz, CLOCK_MHZ);
         assert_eq!(server.processor.miss_cycles, MISS);
-        let memory = CoherenceSpec::Nearest { holder_cycles: HOLDER, memory_cycles: MEMORY };
+        let memory = CoherenceSpec::Nearest {
+            holder_cycles: HOLDER,
+            memory_cycles: MEMORY,
+            hold_accesses: HOLD,
+        };
         assert_eq!(server.coherence, memory);
         let NetworkSpec::Chiplets { chiplet_cycles, port_cycles, .. } = server.network else {
             panic!("{:?}", server.network);
         };
-        assert_eq!((2 * chiplet_cycles + HOLDER, port_cycles), (NEAR_X, PORT));
+        assert_eq!((chiplet_cycles, port_cycles), (NEAR_WAY, PORT));
     }
 
     #[test]

@@ -179,6 +179,11 @@ impl Calibration {
         Fitted::with(&some, &groups, self.fitted().parameters()).spec(threads.max(1))
     }
 
+    /// Returns the machine file made from the times, as this version of the library makes it.
+    pub(crate) fn machine_file(&self) -> String {
+        self.fitted().toml()
+    }
+
     /// Returns the cost of this name.
     pub fn cost(&self, name: &str) -> Option<f64> {
         self.costs.iter().find(|cost| cost.name == name).map(|cost| cost.ns)

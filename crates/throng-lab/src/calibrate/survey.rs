@@ -70,7 +70,7 @@ impl Survey<'_> {
             notes: Vec::new(),
         };
         calibration.notes = self.notes(&calibration);
-        calibration.machine = calibration.fitted().toml();
+        calibration.machine = calibration.machine_file();
         calibration
     }
 

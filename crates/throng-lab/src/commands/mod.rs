@@ -24,6 +24,7 @@ pub mod queues;
 pub mod simulate;
 pub mod start;
 pub mod table;
+pub mod validate;
 pub mod watch;
 
 use std::ops::RangeInclusive;
@@ -93,6 +94,12 @@ pub enum Command {
     /// `throng simulate --machine FILE --processors N` then tells what would happen if this machine had
     /// more cores.
     Calibrate(calibrate::CalibrateArguments),
+    /// Simulate what `throng bench` has measured, and tell how far the two are apart
+    ///
+    /// The simulated machine is made from the measured times from core to core, never from a throughput. For
+    /// each need and number of threads: the median and the worst factor, Spearman's rank correlation over the
+    /// methods, and the pairs of methods whose order is inverted.
+    Validate(validate::ValidateArguments),
     /// Watch the default counter change its shape, live, or any structure step by step, in your browser
     ///
     /// Threads of this machine, or processors of a simulated one, take numbers; the page has a slider for
@@ -235,6 +242,7 @@ pub fn run(arguments: Arguments) -> Result<(), Error> {
         Command::Picture(typed) => picture::run(&typed),
         Command::Compare(typed) => compare::run(&typed),
         Command::Calibrate(typed) => calibrate::run(&typed),
+        Command::Validate(typed) => validate::run(&typed),
         Command::Watch(typed) => watch::run(&typed),
         Command::Model(typed) => Ok(model::run(&typed)?),
         Command::Machines(typed) => machines::run(&typed),
@@ -272,6 +280,7 @@ More:
   throng watch                   the default counter changing its shape, live, in your browser
   throng watch --counter reactive  any counter or barrier, step by step
   throng calibrate               how far cores are apart; what if there were 8 times as many?
+  throng validate REPORT         the simulator beside what was measured: factors, and the order of methods
   throng compare OLD NEW         what got faster or slower between two `throng bench --json`
   throng list                    what each of these is, what it promises and where it comes from
   throng bench counters          counters alone, more closely

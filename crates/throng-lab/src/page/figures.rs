@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_figures_of_the_repository_are_read() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/2026-11-15-figures");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/2026-11-20-figures");
         let found = figures(&folder).unwrap();
         assert_eq!(found.len(), figures::figures().len());
         assert!(

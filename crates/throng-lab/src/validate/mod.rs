@@ -13,6 +13,7 @@
 //! structures of other libraries. `fetch_add` stays, since this library has the same.
 
 pub(crate) mod check;
+pub(crate) mod ranks;
 
 use indicatif::ProgressBar;
 use throng::structures::pool::{Pool, PoolShape, Queue, QueueShape};
@@ -25,6 +26,8 @@ use throng_sim::MachineSpec;
 use crate::calibrate::{Calibration, Compared, Prospect};
 use crate::error::Error;
 use crate::survey::document::Need;
+
+pub use ranks::{Ranked, rank};
 
 /// A measured result.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,12 +54,28 @@ const WORTHWHILE: [(&str, &[&str]); 4] = [
 /// methods, with at most one thread for each core.
 #[must_use]
 pub fn ask(needs: &[Need], cores: usize) -> Vec<Asked> {
+    ask_for(needs, cores, |names, entrant| names.contains(&entrant))
+}
+
+/// Entrants that are simulated as another one is.
+const TWINS: [&str; 3] = ["hardware", "barrier", "shaped"];
+
+/// Returns all results of a survey that may have a twin in the simulator, each method once, with at
+/// most one thread for each core.
+#[must_use]
+pub fn ask_all(needs: &[Need], cores: usize) -> Vec<Asked> {
+    ask_for(needs, cores, |_, entrant| !TWINS.contains(&entrant))
+}
+
+/// Returns the results of the entrants for which `chosen` returns true; it gets the names of those
+/// that are worth simulating for the need, and the name of one.
+fn ask_for(needs: &[Need], cores: usize, chosen: impl Fn(&[&str], &str) -> bool) -> Vec<Asked> {
     let mut asked = Vec::new();
     for need in needs {
         let Some((_, names)) = WORTHWHILE.iter().find(|(name, _)| *name == need.name) else {
             continue;
         };
-        let entrants = names.iter().filter_map(|name| need.entrant(name));
+        let entrants = need.entrants.iter().filter(|entrant| chosen(names, &entrant.name));
         for (entrant, cell) in entrants.flat_map(|e| e.cells.iter().map(move |cell| (e, cell))) {
             let least = if need.name == "meeting" { 2 } else { 1 };
             if (least..=cores).contains(&cell.threads) && cell.median > 0.0 {
@@ -296,8 +315,9 @@ mod tests {
         .unwrap();
         // 18 cycles at 3 GHz, since nothing else was measured.
         assert!((rows[0].simulated - 3000.0 / 18.0).abs() < 0.5, "{rows:?}");
-        // Half of (40 ns - 3 cycles): the transfer of a line to its next owner.
-        let expected = 2000.0 / 39.0;
+        // A flag takes 120 cycles: 3 + 3 * 33 + 2 * 7 + 4. So a line comes to its next owner in 33 +
+        // 7 cycles, and two more additions of 18 follow.
+        let expected = 3000.0 / ((40.0 + 2.0 * 18.0) / 3.0);
         assert!((rows[1].simulated / expected - 1.0).abs() < 0.05, "{rows:?}");
     }
 
@@ -352,6 +372,8 @@ mod tests {
             need("meeting", &["std", "central"]),
             need("loop", &["rayon"]),
         ];
+        let all: Vec<String> = ask_all(&needs, 1).into_iter().map(|asked| asked.entrant).collect();
+        assert_eq!(all, ["counter", "gathering"]);
         let chosen: Vec<(String, usize)> =
             ask(&needs, 2).into_iter().map(|asked| (asked.entrant, asked.threads)).collect();
         let expected = [("counter", 1), ("counter", 2), ("central", 2)];

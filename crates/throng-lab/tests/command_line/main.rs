@@ -18,6 +18,7 @@ mod simulate;
 mod simulate_barriers;
 mod surveys;
 mod table;
+mod validate;
 mod watch;
 mod watch_steps;
 mod whole;

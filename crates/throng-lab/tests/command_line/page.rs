@@ -30,7 +30,7 @@ fn the_page_goes_where_it_is_wanted_with_figures() {
     fs::create_dir_all(&folder).unwrap();
     let (report, page) = (folder.join("report.json"), folder.join("page.html"));
     fs::write(&report, sample()).unwrap();
-    let figures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/2026-11-15-figures");
+    let figures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/2026-11-20-figures");
     let mut command = throng(&["page"]);
     command.arg(&report).arg("--html").arg(&page).arg("--figures").arg(&figures);
     printed(command);

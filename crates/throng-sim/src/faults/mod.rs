@@ -10,8 +10,8 @@ mod script;
 use throng::machine::SplitMix64;
 
 use crate::error::SimError;
-use crate::queue::PROCESSORS_MAX;
 use crate::random::{Purpose, random};
+use crate::spec::PROCESSORS_MAX;
 
 pub(crate) use plan::{Before, FaultPlan};
 pub use script::ScriptError;

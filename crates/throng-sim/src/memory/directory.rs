@@ -136,8 +136,11 @@ impl Memory for Directory {
         let ready = now + self.processor.instruction_cycles;
         if self.is_done_at_home(request.kind) {
             self.lines.miss(request);
-        } else if self.lines.hit(request) {
-            return Step::Done(ready + hit_cycles(&self.processor, request.kind));
+        } else {
+            let done = ready + hit_cycles(&self.processor, request.kind);
+            if self.lines.hit(request, done) {
+                return Step::Done(done);
+            }
         }
         let home = self.lines.get(request.line).home;
         let from = self.lines.node(request.processor);
@@ -167,6 +170,7 @@ impl Memory for Directory {
             Some(owner) => {
                 let (given, mut at_home) = self.recall(home, owner, settled_at, start);
                 if kind == Kind::Read {
+                    self.lines.may_write_until(owner, id, given);
                     at_home = self.note_copy(request, home, at_home);
                 } else {
                     revoked.push(self.lines.take_over(request, owner, given));

@@ -41,8 +41,8 @@ impl Memory for Ideal {
         0
     }
 
-    /// Returns `true`: there are no caches, but a waiting processor is still notified of a write.
-    fn keeps_copy(&self, _processor: usize, _line: LineId) -> bool {
-        true
+    /// There are no caches, but a waiting processor is still notified of a write.
+    fn copy_until(&self, _processor: usize, _line: LineId, _now: u64) -> Option<u64> {
+        Some(u64::MAX)
     }
 }

@@ -14,7 +14,8 @@
 //! | `uncached.rs` | memories, no copies |
 //!
 //! The state of a line changes when its home takes up the request, or, without a home, when the
-//! request is issued. The value changes when the access is complete; requests that come in between
+//! request is issued. Copies that are taken away stay usable until their processors are told
+//! (`lines.rs`). The value changes when the access is complete; requests that come in between
 //! queue behind it, and see the new value. Where memory itself does the work (`uncached.rs` and
 //! fetch-ops at home) they do not. There a value changes one message later than it would in a real
 //! memory, and accesses whose answers overtake each other take effect in the order of the answers.
@@ -81,6 +82,8 @@ pub(crate) enum Step {
     Done(u64),
     /// The access continues at this time: [`Memory::resume`] must be called then.
     Again(u64),
+    /// The access waits for another: [`Memory::next_served`] will return it with its next step.
+    Wait,
 }
 
 /// Copies taken away: the processor, and the time when it learns of it.
@@ -103,6 +106,12 @@ pub(crate) trait Memory {
         unreachable!("an access is one step here")
     }
 
+    /// Returns an access that has waited and goes on because of the last call of
+    /// [`resume`](Memory::resume): its processor and its next step.
+    fn next_served(&mut self) -> Option<(usize, Step)> {
+        None
+    }
+
     /// Returns the number of messages sent.
     fn messages(&self) -> u64;
 
@@ -118,10 +127,11 @@ pub(crate) trait Memory {
         self.lines_mut().add(place);
     }
 
-    /// Returns whether a processor that has just read a line can read it again at no cost until it
-    /// is notified that its copy is gone.
-    fn keeps_copy(&self, processor: usize, line: LineId) -> bool {
-        self.lines().holds(processor, line)
+    /// Returns the time until which a processor that has just read a line can read it again at no
+    /// cost, `None` if it cannot. The time is beyond all others if the copy stays; then the
+    /// processor is notified when it goes.
+    fn copy_until(&self, processor: usize, line: LineId, now: u64) -> Option<u64> {
+        self.lines().copy_until(processor, line, now)
     }
 
     /// Returns the counts of a line so far.

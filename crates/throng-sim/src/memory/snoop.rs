@@ -8,7 +8,7 @@
 //! is free for others meanwhile.
 //!
 //! Copies change hands in the simulator's state when the bus is requested. The others learn of it
-//! when they see it on the bus.
+//! when they see it on the bus, and use their copies until then.
 
 use super::lines::Lines;
 use super::seats::Seats;
@@ -59,8 +59,9 @@ impl Memory for Snoop {
     #[inline]
     fn issue(&mut self, request: Request, now: u64, revoked: &mut Revoked) -> Step {
         let ready = now + self.processor.instruction_cycles;
-        if self.lines.hit(request) {
-            return Step::Done(ready + hit_cycles(&self.processor, request.kind));
+        let done = ready + hit_cycles(&self.processor, request.kind);
+        if self.lines.hit(request, done) {
+            return Step::Done(done);
         }
         let wanted = ready + self.processor.miss_cycles + self.arbitration_cycles;
         let start = wanted.max(self.bus_free_at);
@@ -74,6 +75,9 @@ impl Memory for Snoop {
         line.traffic.waited_cycles += start - wanted + (answered - heard);
         let done = if has_copy { answered } else { answered + self.processor.fill_cycles };
         if request.kind == Kind::Read && line.copies.count() > 0 {
+            if let Some(owner) = line.copies.owner() {
+                self.lines.may_write_until(owner, request.line, answered);
+            }
             self.lines.share(request);
         } else {
             line.settled_at = done;

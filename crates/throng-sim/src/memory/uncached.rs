@@ -71,8 +71,8 @@ impl Memory for Uncached {
     }
 
     #[inline]
-    fn keeps_copy(&self, _processor: usize, _line: LineId) -> bool {
-        false
+    fn copy_until(&self, _processor: usize, _line: LineId, _now: u64) -> Option<u64> {
+        None
     }
 
     fn messages(&self) -> u64 {

@@ -5,8 +5,9 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use super::{CoherenceSpec, MachineSpec, NetworkSpec};
-use crate::queue::PROCESSORS_MAX;
 
+/// The largest number of processors.
+pub(crate) const PROCESSORS_MAX: usize = 1 << 16;
 /// The longest time of a single part, in cycles. Simulated time must not run out.
 pub(super) const CYCLES_MAX: u64 = 1 << 32;
 const NAME_MAX: usize = 64;
@@ -209,9 +210,10 @@ impl CoherenceSpec {
                 passing("coherence.fetch_cycles", fetch_cycles)?;
                 passing("coherence.upgrade_cycles", upgrade_cycles)
             }
-            CoherenceSpec::Nearest { holder_cycles, memory_cycles } => {
+            CoherenceSpec::Nearest { holder_cycles, memory_cycles, hold_accesses } => {
                 cycles("coherence.holder_cycles", holder_cycles)?;
-                passing("coherence.memory_cycles", memory_cycles)
+                passing("coherence.memory_cycles", memory_cycles)?;
+                within("coherence.hold_accesses", hold_accesses, 1..=PROCESSORS_MAX as u64)
             }
             CoherenceSpec::None { memory_cycles, rmw_cycles } => {
                 passing("coherence.memory_cycles", memory_cycles)?;

@@ -43,6 +43,7 @@ mod sections;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use check::PROCESSORS_MAX;
 pub use check::SpecError;
 pub use presets::{Preset, presets};
 
@@ -93,6 +94,15 @@ pub struct ProcessorSpec {
 
 fn one() -> usize {
     1
+}
+
+fn one_access() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_one(accesses: &u64) -> bool {
+    *accesses == 1
 }
 
 /// The network between nodes. A node reaches itself at once.
@@ -219,6 +229,10 @@ pub enum CoherenceSpec {
         holder_cycles: u64,
         /// The time for which memory looks at a request; one at a time.
         memory_cycles: u64,
+        /// The number of accesses, one after another without a gap, that a processor makes to a
+        /// line which it has got before it gives the line to the next that waits for it.
+        #[serde(default = "one_access", skip_serializing_if = "is_one")]
+        hold_accesses: u64,
     },
     /// There are no copies: every access goes to the memory at its line's home, which serves one at
     /// a time.

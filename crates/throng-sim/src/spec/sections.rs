@@ -6,8 +6,7 @@ use toml::de::{DeTable, DeValue};
 
 use self::Holds::{Flag, Number, NumberOrNothing};
 use super::SpecError;
-use super::check::CYCLES_MAX;
-use crate::queue::PROCESSORS_MAX;
+use super::check::{CYCLES_MAX, PROCESSORS_MAX};
 
 /// The content of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +66,14 @@ const COHERENCES: [Kind; 5] = [
         ],
     ),
     ("snoop", &[("fetch_cycles", Number), ("upgrade_cycles", Number)]),
-    ("nearest", &[("holder_cycles", NumberOrNothing), ("memory_cycles", Number)]),
+    (
+        "nearest",
+        &[
+            ("holder_cycles", NumberOrNothing),
+            ("memory_cycles", Number),
+            ("hold_accesses", NumberOrNothing),
+        ],
+    ),
     ("none", &[("memory_cycles", Number), ("rmw_cycles", Number)]),
 ];
 

@@ -182,6 +182,38 @@ fn spinning_is_free_until_the_write_and_then_every_reader_misses() {
 }
 
 #[test]
+fn a_copy_is_read_until_the_invalidation_comes() {
+    let hit = INSTRUCTIONS + HIT;
+    let script = |four, six| {
+        vec![
+            (0, 4, Read(0)),
+            (200, 6, Read(0)),
+            (1000, 5, Write(0)),
+            (four, 4, Read(0)),
+            (six, 6, Read(0)),
+        ]
+    };
+    // The home, 5, sees its own write at 1011; 4 is told at 1011 + 5 + 13, 6 at 1011 + 10 + 13.
+    let took = |four, six| run(&preset("alewife"), 16, &[5], &script(four, six)).took;
+    assert_eq!(took(1029 - hit, 1034 - hit)[3..], [hit, hit]);
+    // A cycle later 4 asks: at home at 1026 + 4 + 13, seen 1050. The last answer is at home at 1034
+    // + 2 + 13 = 1049, the write complete at 1051: given 1053, done 1053 + 13 + 2.
+    assert_eq!(took(1026, 1034 - hit)[3..], [1068 - 1026, hit]);
+}
+
+#[test]
+fn an_owner_writes_until_it_is_asked_for_the_line() {
+    let hit = INSTRUCTIONS + HIT;
+    let script = |at| [(0, 6, Write(0)), (1000, 4, Read(0)), (at, 6, Write(0))];
+    let took = |at| run(&preset("alewife"), 16, &[5], &script(at)).took;
+    // 4's request is seen at 1000 + 4 + 13 + 7 = 1024, at 6 at 1037; given 1039.
+    assert_eq!(took(1039 - hit)[1..], [clean(1) + way(1) + HOLDER + way(1), hit]);
+    // A cycle later 6 asks for the right to write: at home at 1036 + 4 + 13, seen 1060; 4 is told
+    // at 1078, its answer is at home at 1093, done 1093 + 13 + 2.
+    assert_eq!(took(1036)[2], 1108 - 1036);
+}
+
+#[test]
 fn words_of_a_line_share_its_fate() {
     let script =
         |second| [(0, 1, Write(0)), (100, 4, second), (200, 1, Write(0)), (300, 4, second)];

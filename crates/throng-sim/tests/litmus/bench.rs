@@ -66,6 +66,7 @@ pub(crate) fn run(spec: &MachineSpec, processors: usize, homes: &[usize], script
     let outcome = Simulation::new()
         .machine(spec.clone())
         .processors(processors)
+        .ties_by_id()
         .run(setup, move |lines, cpu| {
             let mut took = Vec::new();
             for (number, &(at, who, what)) in steps.iter().enumerate() {

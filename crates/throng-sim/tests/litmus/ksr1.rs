@@ -64,11 +64,11 @@ fn a_write_goes_as_far_as_the_farthest_copy_however_many_there_are() {
 }
 
 #[test]
-fn writers_of_a_line_take_a_round_trip_each() {
+fn the_first_of_many_writers_takes_a_round_trip_and_the_others_one_way_each() {
     let mut script = vec![(0, 0, Write(0))];
     script.extend((1..=6).map(|who| (1000, who, Swap(0))));
     let took = run(&preset("ksr1"), 32, &[0], &script).took;
-    let expected: Vec<_> = (1..=6).map(|n| INSTRUCTIONS + MISS + n * 2 * NEAR).collect();
+    let expected: Vec<_> = (1..=6).map(|n| SAME_RING + (n - 1) * NEAR).collect();
     assert_eq!(took[1..], expected);
 }
 
@@ -145,12 +145,33 @@ fn of_the_readers_of_a_ring_only_the_first_goes_far() {
 fn spinning_is_free_until_the_write_and_then_every_reader_misses() {
     let script = [(1000, 1, Wait(0)), (2000, 2, Wait(0)), (3000, 40, Wait(0)), (5000, 0, Write(0))];
     let run = run(&preset("ksr1"), 96, &[0], &script);
-    // The write leaves at 5004 and goes to 40 and back: 5602. 1 and 2 learn of it at 5078; they
-    // ask at 5082 and 5085, and are answered when the write is complete: 5602 + 148. 40 learns of
-    // it at 5303, and is answered at 5602 + 598.
-    assert_eq!(run.took, [5750 - 1000, 5750 - 2000, 6200 - 3000, OTHER_RING]);
+    // The write leaves at 5004 and goes to 40 and back: 5602. 1 and 2 learn of it at 5078; their
+    // requests are at 0 at 5156 and 5159, and wait for the line: 5602 + 74. 40 learns of it at
+    // 5303; its request is at 0 at 5303 + 4 + 299 = 5606, and the answer comes at 5606 + 299.
+    assert_eq!(run.took, [5676 - 1000, 5676 - 2000, 5905 - 3000, OTHER_RING]);
     assert_eq!(run.accesses, 7);
     assert_eq!((run.line(0).hits, run.line(0).misses, run.line(0).invalidations), (0, 7, 3));
+}
+
+#[test]
+fn a_copy_is_read_until_the_write_comes_to_it() {
+    // The write leaves at 1004: it is at 1 at 1078, and at 40 at 1303.
+    let script = |near, far| {
+        vec![
+            (0, 0, Read(0)),
+            (300, 1, Read(0)),
+            (300, 40, Read(0)),
+            (1000, 0, Write(0)),
+            (near, 1, Read(0)),
+            (far, 40, Read(0)),
+        ]
+    };
+    let took = |near, far| run(&preset("ksr1"), 96, &[0], &script(near, far)).took;
+    assert_eq!(took(1078 - HIT, 1303 - HIT)[4..], [HIT; 2]);
+    // One cycle later they ask 0 for it, which has it at 1602: 1's request is there before, and
+    // that of 40 at 1300 + 4 + 299 = 1603.
+    let missed = took(1079 - HIT, 1304 - HIT);
+    assert_eq!(missed[4..], [1602 + NEAR - 1075, 1603 + FAR - 1300]);
 }
 
 #[test]

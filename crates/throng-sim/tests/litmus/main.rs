@@ -12,6 +12,8 @@ mod ksr1;
 mod networks;
 mod order;
 mod origin2000;
+mod same;
 mod sequent;
 mod server;
+mod shapes;
 mod tc2000;

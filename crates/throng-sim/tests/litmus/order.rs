@@ -49,7 +49,8 @@ fn machines() -> Vec<MachineSpec> {
     };
     fast.network = throng_sim::spec::NetworkSpec::Uniform { message_cycles: 0 };
     machines.push(fast.clone());
-    fast.coherence = CoherenceSpec::Nearest { holder_cycles: 0, memory_cycles: 1 };
+    fast.coherence =
+        CoherenceSpec::Nearest { holder_cycles: 0, memory_cycles: 1, hold_accesses: 3 };
     machines.push(fast);
     machines.push(MachineSpec::ideal(10));
     machines
@@ -112,7 +113,7 @@ fn any_access(words: &Words, cpu: &SimCpu) -> Option<u64> {
 fn assert_sequential(trace: &[Access], processors: usize) -> Vec<u64> {
     let mut values = vec![0; Words::COUNT];
     let mut before = vec![0; processors];
-    assert!(trace.is_sorted_by_key(|access| (access.time, access.processor)));
+    assert!(trace.is_sorted_by_key(|access| access.time));
     for access in trace {
         assert_eq!(access.found, values[access.word as usize], "{access:?}");
         if let Some(written) = access.written {

@@ -86,6 +86,21 @@ fn spinning_is_free_until_the_write_and_then_every_reader_misses() {
 }
 
 #[test]
+fn a_copy_is_read_until_the_write_is_heard_and_an_owner_writes_until_a_read_is() {
+    // The bus is asked for at 1005 and granted at 1007; all have heard at 1012.
+    let heard = 1000 + ASK + FETCH;
+    let script = |at| [(0, 0, Read(0)), (100, 1, Read(0)), (1000, 2, Write(0)), (at, 0, Read(0))];
+    let took = |at| run(&preset("sequent"), 20, &[0], &script(at)).took[3];
+    assert_eq!(took(heard - HIT), HIT);
+    // A cycle later 0 has the bus from 1014 to 1019; the write is complete at 1022.
+    assert_eq!(took(heard - HIT + 1), 1022 + FILL - 1007);
+    let script = |at| [(0, 3, Write(0)), (1000, 4, Read(0)), (at, 3, Write(0))];
+    let took = |at| run(&preset("sequent"), 20, &[0], &script(at)).took[2];
+    assert_eq!(took(heard - HIT), HIT);
+    assert_eq!(took(heard - HIT + 1), ASK + UPGRADE);
+}
+
+#[test]
 fn words_of_a_line_share_its_fate() {
     let script =
         |second| [(0, 1, Write(0)), (100, 4, second), (200, 1, Write(0)), (300, 4, second)];

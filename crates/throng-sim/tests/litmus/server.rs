@@ -79,12 +79,94 @@ fn a_write_goes_as_far_as_the_farthest_copy_however_many_there_are() {
 }
 
 #[test]
-fn writers_of_a_line_take_a_round_trip_each() {
+fn the_first_of_many_writers_takes_a_round_trip_and_the_others_one_way_each() {
     let mut script = vec![(0, 0, Write(0))];
     script.extend((1..8).map(|who| (1000, who, Add(0))));
     let took = run(&preset("server"), 192, &[0], &script).took;
-    let expected: Vec<_> = (1..8).map(|n| MISS + n * (2 * CHIPLET_WAY + HOLDER)).collect();
+    let expected: Vec<_> = (1..8).map(|n| CHIPLET + (n - 1) * (HOLDER + CHIPLET_WAY)).collect();
     assert_eq!(took[1..], expected);
+}
+
+#[test]
+fn an_owner_makes_three_additions_before_it_gives_the_line_away() {
+    // 0 has the line from 363 on, in which it counts the write, and adds at 1000, 1018, 1036 ...;
+    // 1 asks at 1003, and is there at 1033: the addition that is in progress, until 1036, is the
+    // third since 0 has the line.
+    let mut script = vec![(0, 0, Write(0)), (1000, 1, Add(0))];
+    script.extend((0..4).map(|n| (1000 + n * RMW_HIT, 0, Add(0))));
+    let given = 1036;
+    let comes = given + HOLDER + CHIPLET_WAY;
+    let took = run(&preset("server"), 192, &[0], &script[..4]).took;
+    assert_eq!(took[1..], [comes - 1000, RMW_HIT, RMW_HIT]);
+    // The third addition of 0 asks at 1039, is at 1 before the line, and gets it from there, since
+    // 1 makes no second addition.
+    let took = run(&preset("server"), 192, &[0], &script[..5]).took;
+    assert_eq!(took[1..], [comes - 1000, RMW_HIT, RMW_HIT, comes + HOLDER + CHIPLET_WAY - 1036]);
+}
+
+#[test]
+fn two_processors_that_add_make_three_additions_in_turn() {
+    // 0 gets the line from memory, and 1 from 0 after three additions; and so on.
+    let mut script: Vec<_> = Vec::new();
+    let mut time = MISS + MEMORY;
+    let mut expected = Vec::new();
+    let (mut free_at, mut began) = ([0, 0], [0, 0]);
+    for turn in 0..6 {
+        let who = turn % 2;
+        for addition in 0..3 {
+            time += if addition > 0 { RMW_HIT } else { 0 };
+            began[who] = free_at[who];
+            script.push((began[who], who, Add(0)));
+            expected.push(time - began[who]);
+            free_at[who] = time;
+        }
+        time += HOLDER + CHIPLET_WAY;
+    }
+    let took = run(&preset("server"), 192, &[0], &script).took;
+    assert_eq!(took, expected);
+}
+
+#[test]
+fn an_owner_that_does_something_else_gives_the_line_away_at_once() {
+    // 0 adds to line 0 at 1000 and then reads line 1; 1's request is there at 1033.
+    for other in [Read(1), Add(1)] {
+        let script = [
+            (0, 0, Add(0)),
+            (500, 0, Add(1)),
+            (1000, 1, Add(0)),
+            (1020, 0, Add(0)),
+            (1038, 0, other),
+            (1080, 0, Read(1)),
+        ];
+        let took = run(&preset("server"), 192, &[0, 0], &script).took;
+        assert_eq!(took[2..4], [1038 + HOLDER + CHIPLET_WAY - 1000, RMW_HIT]);
+    }
+}
+
+#[test]
+fn a_copy_is_read_until_the_write_comes_to_it_and_the_owner_writes_until_it_is_asked() {
+    let script = |near, far| {
+        vec![
+            (0, 0, Read(0)),
+            (1000, 1, Read(0)),
+            (1000, 96, Read(0)),
+            (2000, 0, Write(0)),
+            (near, 1, Read(0)),
+            (far, 96, Read(0)),
+        ]
+    };
+    let took = |near, far| run(&preset("server"), 192, &[0], &script(near, far)).took;
+    // The write leaves at 2003: it is at 1 at 2033, at 96 at 2294, and complete at 2591.
+    assert_eq!(took(2033 - HIT, 2294 - HIT)[3..], [FAR, HIT, HIT]);
+    // A cycle later 1's request waits for the line; that of 96 is at 0 at 2291 + 3 + 291.
+    let missed = took(2034 - HIT, 2295 - HIT);
+    assert_eq!(missed[4], 2591 + HOLDER + CHIPLET_WAY - 2030);
+    assert_eq!(missed[5], 2591 + HOLDER + FAR_WAY - 2291);
+    // A reader's request is at the owner at 1033: until then the owner writes, after that it asks.
+    let script = |at| [(0, 0, Write(0)), (1000, 1, Read(0)), (at, 0, Write(0))];
+    assert_eq!(run(&preset("server"), 192, &[0], &script(1033 - HIT)).took[2], HIT);
+    let late = run(&preset("server"), 192, &[0], &script(1040)).took[2];
+    assert_eq!(late, CHIPLET);
 }
 
 #[test]
@@ -160,12 +242,28 @@ fn nobody_has_a_copy_before_it_can_have_come() {
 fn spinning_is_free_until_the_write_and_then_every_reader_misses() {
     let script = [(1000, 1, Wait(0)), (2000, 2, Wait(0)), (5000, 0, Write(0))];
     let run = run(&preset("server"), 192, &[0], &script);
-    // The write leaves at 5003, is told at 5033 and complete at 5069. Both ask then, at 5036, and
-    // are answered from 5069 on.
-    let answered = 5069 + 2 * CHIPLET_WAY + HOLDER;
+    // The write leaves at 5003, is told at 5033 and complete at 5069. Both ask at 5036; their
+    // requests are there at 5066 and wait for the line.
+    let answered = 5069 + HOLDER + CHIPLET_WAY;
     assert_eq!(run.took, [answered - 1000, answered - 2000, CHIPLET]);
     assert_eq!(run.accesses, 5);
     assert_eq!((run.line(0).hits, run.line(0).misses, run.line(0).invalidations), (0, 5, 2));
+}
+
+#[test]
+fn a_processor_that_begins_to_wait_with_a_copy_that_is_leaving_learns_of_its_end() {
+    // The write leaves at 2003, is told to 1 at 2033, and complete at 2591, since 96 has a copy. 1
+    // looks at 2020, sleeps, and asks at 2033: its request waits at 0 from 2066 on.
+    let script = [
+        (0, 0, Read(0)),
+        (1000, 1, Read(0)),
+        (1000, 96, Read(0)),
+        (2000, 0, Write(0)),
+        (2020, 1, Wait(0)),
+    ];
+    let run = run(&preset("server"), 192, &[0], &script);
+    assert_eq!(run.took[3..], [FAR, 2591 + HOLDER + CHIPLET_WAY - 2020]);
+    assert_eq!(run.accesses, 6, "two looks");
 }
 
 #[test]
