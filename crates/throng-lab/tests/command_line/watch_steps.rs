@@ -12,14 +12,14 @@ use crate::run::*;
 /// The pictures in the docs: what each shows, and of which run and step. To draw one again, give these to `throng watch`
 /// with `--svg docs/pictures/NAME.svg`.
 const PICTURES: [(&str, &str, &str, &str); 8] = [
-    ("diffracting", "--counter", "7", "319"),
-    ("reactive", "--counter", "1", "140"),
-    ("self-tuning", "--counter", "1", "1241"),
-    ("counting-network", "--counter", "1", "60"),
-    ("combining-tree", "--counter", "1", "71"),
+    ("diffracting", "--counter", "7", "309"),
+    ("reactive", "--counter", "1", "139"),
+    ("self-tuning", "--counter", "1", "1873"),
+    ("counting-network", "--counter", "1", "59"),
+    ("combining-tree", "--counter", "1", "72"),
     ("funnel", "--counter", "1", "24"),
-    ("static-fway", "--barrier", "1", "60"),
-    ("dissemination", "--barrier", "1", "40"),
+    ("static-fway", "--barrier", "1", "65"),
+    ("dissemination", "--barrier", "1", "49"),
 ];
 
 #[test]

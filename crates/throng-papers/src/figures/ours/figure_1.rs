@@ -188,7 +188,7 @@ mod tests {
         let judged = |counter: &[(f64, f64)]| {
             let word = curve(FETCH_ADD, &[(1.0, 9.0), (16.0, 9.0), (192.0, 9.0), (1024.0, 9.0)]);
             let tree = curve("tree", &[(1.0, 1.0), (16.0, 9.0), (192.0, 30.0), (1024.0, 99.0)]);
-            claims(&lab, &[curve(COUNTER, counter), word, tree], "").map(|claim| claim.holds)
+            claims(&lab, &[curve(COUNTER, counter), word, tree]).map(|claim| claim.holds)
         };
         let good = judged(&[(1.0, 1.0), (16.0, 9.0), (192.0, 28.0), (1024.0, 50.0)]);
         assert_eq!(good, [Some(true), Some(true)]);
